@@ -1,0 +1,30 @@
+// Every bound of the program. Whatever is cut at one of these says so where it is cut.
+
+export const limits = {
+  /** Lines of a tool result (json-mode.md T1). */
+  resultLinesMax: 2000,
+  /** Bytes of a tool result (json-mode.md T1); on small windows min(this, contextWindow). */
+  resultBytesMax: 51_200,
+  /** A matching line of fs.grep is cut to this many characters around the hit. */
+  grepLineCharsMax: 500,
+  /** Longest input line of either wire, without its LF. */
+  inputLineBytesMax: 16 * 1024 * 1024,
+  /** Head of an over-long line that is quoted back. */
+  quotedLineBytesMax: 1024,
+  /** Output waiting for a slow reader before the loop pauses. */
+  pendingOutputBytesMax: 1024 * 1024,
+  /** Calls of one message that are executed; further ones get an error result. */
+  callsPerStepMax: 16,
+  /** Updates of one running tool are at least this far apart. */
+  toolUpdateIntervalMs: 100,
+  /** Between SIGTERM and SIGKILL for a tool's process group. */
+  killGraceMs: 500,
+  /** Closing events after the first signal. */
+  shutdownMs: 2000,
+  /** Files that fs.edit and fs.read take whole into memory. */
+  editFileBytesMax: 64 * 1024 * 1024,
+  /** Pending steering texts of one turn. */
+  steeringMax: 16,
+  /** Configuration file. */
+  configBytesMax: 16 * 1024 * 1024,
+} as const;

@@ -1,0 +1,47 @@
+// What a tool is: a schema for its arguments, a class that orders it among others, what it is about to touch, and a run.
+import type { z } from "zod";
+import type { ApprovalNeed } from "./approval.ts";
+import type { ImageContent, TextContent } from "./message.ts";
+import type { Log } from "./runtime.ts";
+
+/** `read` runs beside its neighbours; `write` and `shell` run alone, in call order. */
+export type ToolClass = "read" | "write" | "shell";
+
+export interface ToolResult {
+  content: (TextContent | ImageContent)[];
+  details?: Record<string, unknown>;
+}
+
+export interface ToolContext {
+  /** Absolute, real path of the workspace. */
+  workspace: string;
+  signal: AbortSignal;
+  /** Bounds of the text that the tool returns. */
+  maxLines: number;
+  maxBytes: number;
+  /** Everything so far (cumulative), never a delta. */
+  onUpdate: (partial: ToolResult) => void;
+  log: Log;
+}
+
+export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
+  /** Dot form, `fs.read`. */
+  name: string;
+  /** One line for the model. */
+  description: string;
+  /** Strict object; unknown keys are rejected. */
+  schema: Schema;
+  class: ToolClass;
+  /** What the call will touch, judged on real paths; empty when nothing has to be allowed. May throw a ToolError. */
+  needs(args: z.infer<Schema>, context: ToolContext): Promise<ApprovalNeed[]>;
+  /** @throws ToolError for every failure that the model should see. */
+  run(args: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
+}
+
+/** What an engine is told about a tool. */
+export interface ToolSpec {
+  name: string;
+  description: string;
+  schema: z.ZodObject;
+  class: ToolClass;
+}
