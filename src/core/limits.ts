@@ -27,4 +27,21 @@ export const limits = {
   steeringMax: 16,
   /** Configuration file. */
   configBytesMax: 16 * 1024 * 1024,
+  /** One ranged request of a download; so much of each connection waits in memory at most. */
+  downloadRangeBytesMax: 8 * 1024 * 1024,
+  downloadConnectionsMax: 16,
+  /** A source of weights that has a successor is given up when its first byte takes longer. */
+  downloadContactMs: 10_000,
+  /** A download that brings no byte for so long is tried again. */
+  downloadStallMs: 30_000,
+  /** Failures in a row, without a byte in between, before a source is given up. */
+  downloadRetriesMax: 5,
+  /** Longest wait between two tries, also when a server asks for more. */
+  downloadRetryDelayMs: 30_000,
+  /** A package installer that writes nothing for so long is ended. */
+  packageStallMs: 120_000,
+  /** Left free on the disk beside a download. */
+  freeSpaceMarginBytes: 64 * 1024 * 1024,
+  /** Central directory of a package. */
+  wheelDirectoryBytesMax: 16 * 1024 * 1024,
 } as const;
