@@ -1,0 +1,94 @@
+// One generation, whatever the engine: a text engine is bound by the grammar and its text is read as an action; an action
+// engine's calls of `reply` and `finish` become text. What comes out is the same for both.
+import type { ActionEngine, ActionEvent, Engine, TextEngine, TextEvent } from "../core/engine.ts";
+import type { ThinkingLevel } from "../core/message.ts";
+import type { ToolSpec } from "../core/tool.ts";
+import { ActionDecoder, actionGrammar } from "./action.ts";
+import type { Conversation } from "./conversation.ts";
+import { renderConversation } from "./prompt.ts";
+import { TerminalCalls } from "./terminal-calls.ts";
+
+export interface Sampling {
+  temperature: number;
+  seed?: number;
+  maxTokens: number;
+}
+
+export interface GenerateOptions {
+  engine: Engine;
+  conversation: Conversation;
+  /** The session's unchanging head. */
+  system: string;
+  tools: readonly ToolSpec[];
+  sampling: Sampling;
+  thinking: ThinkingLevel;
+  parallelMax: number;
+  forbidEmpty: boolean;
+  outputSchema?: Record<string, unknown>;
+  signal: AbortSignal;
+}
+
+export interface Generation {
+  events: AsyncGenerator<ActionEvent, void, void>;
+  /** What a text engine wrote so far; undefined for action engines. */
+  rawText(): string | undefined;
+}
+
+/** Starts one generation. Its events end with `ended` or `failed`, whatever happens. */
+export function generate(options: GenerateOptions): Generation {
+  const { engine } = options;
+  if (engine.kind === "action") return { events: fromActionEngine(engine, options), rawText: () => undefined };
+  const written: string[] = [];
+  return { events: fromTextEngine(engine, options, written), rawText: () => written.join("") };
+}
+
+async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions): AsyncGenerator<ActionEvent, void, void> {
+  const terminals = new TerminalCalls();
+  const stream = engine.act({
+    purpose: "step",
+    system: options.system,
+    messages: options.conversation.messages.filter((message) => !(message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted"))),
+    tools: options.tools,
+    thinking: options.thinking,
+    ...options.sampling,
+    ...(options.outputSchema ? { outputSchema: options.outputSchema } : {}),
+    signal: options.signal,
+  });
+  for await (const event of stream) yield* terminals.pass(event);
+}
+
+async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
+  const { outputSchema, parallelMax, tools } = options;
+  const grammar = actionGrammar({ tools, parallelMax, ...(outputSchema ? { outputSchema } : {}) });
+  const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
+  const chat = renderConversation(options.system, options.conversation);
+  const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal: options.signal });
+  for await (const event of stream) {
+    const read = readEvent(event, decoder, written);
+    yield* read;
+    const last = read.at(-1);
+    if (last?.type === "failed" && event.type === "text") return;
+  }
+}
+
+function readEvent(event: TextEvent, decoder: ActionDecoder, written: string[]): ActionEvent[] {
+  if (event.type === "text") {
+    written.push(event.text);
+    try {
+      return decoder.push(event.text);
+    } catch (error) {
+      return [failedToRead(error instanceof Error ? error.message : String(error))];
+    }
+  }
+  if (event.type !== "ended" && event.type !== "failed") return [event];
+  const { events, complete } = decoder.end();
+  if (event.type === "ended" && event.stop === "end" && !complete && written.length > 0) {
+    return [...events, failedToRead("the text ended inside an action")];
+  }
+  return [...events, event];
+}
+
+function failedToRead(message: string): ActionEvent {
+  const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+  return { type: "failed", failure: { kind: "engine", category: "grammar", message: `the model's text can't be read as an action: ${message}` }, usage: none };
+}

@@ -1,0 +1,114 @@
+// What a text engine is told: one system text that never changes within a session, then the conversation in turns of
+// user and assistant. A prompt that grows keeps its beginning byte for byte, so that only new tokens are computed.
+import { z } from "zod";
+import type { ChatMessage } from "../core/engine.ts";
+import { contentText, type AgentMessage, type AssistantMessage, type ToolCall, type ToolResultMessage } from "../core/message.ts";
+import type { ToolSpec } from "../core/tool.ts";
+import { actionText, replyText } from "./action.ts";
+import type { Conversation } from "./conversation.ts";
+
+export interface SystemTextOptions {
+  tools: readonly ToolSpec[];
+  /** Replaces the rules. */
+  replacement?: string;
+  /** Added at the end, each in a paragraph of its own. */
+  additions: readonly string[];
+}
+
+const rules = `You do jobs in a folder of the user's computer with tools. Each message you write is one action, a JSON object on one line:
+{"tool":NAME,"args":{...}}
+
+- Look at files before you answer about them or change them. Never guess what a file holds.
+- If the user asks a question, find the answer and reply with it; change nothing.
+- If the user asks for a change, make it with a tool, then reply with what you did.
+- A change is done only when a tool result says so. After an error, read what it says and try another way.
+- Do exactly what was asked, nothing more. Reply as soon as the job is done.`;
+
+/** The head of every prompt of a session: rules and tools, without path, date or counter. */
+export function systemText({ tools, replacement, additions }: SystemTextOptions): string {
+  const offered = [...tools.map(toolLine), 'reply {"text":string} - the answer to the user; ends the job'];
+  return [replacement ?? rules, `Tools:\n${offered.join("\n")}`, ...additions].join("\n\n");
+}
+
+function toolLine(tool: ToolSpec): string {
+  return `${tool.name} ${argumentsLine(tool.schema)} - ${tool.description}`;
+}
+
+interface PropertySchema {
+  type?: string;
+  enum?: unknown[];
+  items?: PropertySchema;
+}
+
+/** The arguments of a tool in one line: `{"path":string,"limit"?:integer}`. */
+function argumentsLine(schema: z.ZodObject): string {
+  const json = z.toJSONSchema(schema, { io: "input" }) as { properties?: Record<string, PropertySchema>; required?: string[] };
+  const required = new Set(json.required ?? []);
+  const members = Object.entries(json.properties ?? {}).map(
+    ([name, property]) => `${JSON.stringify(name)}${required.has(name) ? "" : "?"}:${typeName(property)}`,
+  );
+  return `{${members.join(",")}}`;
+}
+
+function typeName(property: PropertySchema): string {
+  if (property.enum) return property.enum.map((value) => JSON.stringify(value)).join("|");
+  if (property.type === "array") return `[${typeName(property.items ?? {})}]`;
+  return property.type ?? "value";
+}
+
+/** The conversation as a chat of strictly alternating user and assistant messages after the system text. */
+export function renderConversation(system: string, conversation: Conversation): ChatMessage[] {
+  const chat: ChatMessage[] = [{ role: "system", text: system }];
+  let task = "";
+  for (const message of conversation.messages) {
+    if (message.role === "user") task = contentText(message.content);
+    const entry = renderMessage(message, conversation, task);
+    if (!entry) continue;
+    const previous = chat.at(-1);
+    if (previous?.role === entry.role) previous.text += `\n\n${entry.text}`;
+    else chat.push(entry);
+  }
+  return chat;
+}
+
+function renderMessage(message: AgentMessage, conversation: Conversation, task: string): ChatMessage | undefined {
+  const note = conversation.note(message);
+  const noted = (text: string): string => (note === "" ? text : `${text}\n\n${note}`);
+  switch (message.role) {
+    case "user":
+      return { role: "user", text: noted(contentText(message.content)) };
+    case "assistant":
+      return renderAssistant(message, conversation);
+    case "toolResult":
+      return { role: "user", text: noted(`${renderResult(message)}\n\n${reminder(task)}`) };
+    case "bashExecution":
+      return message.excludeFromContext ? undefined : { role: "user", text: `$ ${message.command}\n${message.output}` };
+    case "custom":
+      return { role: "user", text: noted(contentText(message.content)) };
+    case "branchSummary":
+      return { role: "user", text: message.summary };
+  }
+}
+
+function renderAssistant(message: AssistantMessage, conversation: Conversation): ChatMessage | undefined {
+  if (message.stopReason === "error" || message.stopReason === "aborted") return undefined;
+  const raw = conversation.rawText(message);
+  if (raw !== undefined) return { role: "assistant", text: raw };
+  const calls = message.content.filter((block): block is ToolCall => block.type === "toolCall");
+  const said = message.content.filter((block) => block.type === "text").map((block) => block.text);
+  const text = calls.length > 0 ? actionText(calls) : replyText(said.join("\n"));
+  return { role: "assistant", text };
+}
+
+function renderResult(message: ToolResultMessage): string {
+  const text = contentText(message.content);
+  return message.isError ? `${message.toolName} failed: ${text}` : `Result of ${message.toolName}:\n${text}`;
+}
+
+const reminderCharsMax = 400;
+
+/** Small models lose the task behind a long result. */
+function reminder(task: string): string {
+  const line = task.length > reminderCharsMax ? `${task.slice(0, reminderCharsMax)} …` : task;
+  return `The user's request was: ${line}\nNext action:`;
+}

@@ -1,0 +1,278 @@
+// One turn: from a user message to its reply, step by step. It decides what follows a generation (tools, a retry, a
+// queued text, the end) and keeps every start paired with its end, whatever happens.
+import type { Engine, EngineFailure, StepErrorCategory } from "../core/engine.ts";
+import type { Emit, TurnReason } from "../core/event.ts";
+import { addUsage, contentText, usageOf, type AgentMessage, type AssistantMessage, type ThinkingLevel, type ToolCall, type ToolResultMessage, type Usage, type UserMessage } from "../core/message.ts";
+import type { Runtime } from "../core/runtime.ts";
+import type { Tool } from "../core/tool.ts";
+import type { Approvals } from "./approvals.ts";
+import { runAttempt, type AttemptResult } from "./attempt.ts";
+import type { Conversation } from "./conversation.ts";
+import { generate, type Sampling } from "./generate.ts";
+import type { Inbox } from "./inbox.ts";
+import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
+import { isRetried, retryDelayMs, wait, type RetrySettings } from "./retry.ts";
+import { runToolCalls } from "./tool-calls.ts";
+
+export interface TurnSettings {
+  /** Steps of a turn; the last one offers only a reply. */
+  maxSteps: number;
+  sampling: Sampling;
+  thinking: ThinkingLevel;
+  retry: RetrySettings;
+  loop: LoopSettings;
+  parallelMax: number;
+  toolTimeoutMs: number;
+  resultBytesMax: number;
+  batchResultBytesMax: number;
+  /** Whether steering that waits when the model replied keeps the turn going. */
+  steeringContinues: boolean;
+  outputSchema?: Record<string, unknown>;
+}
+
+export interface TurnOptions {
+  turnIndex: number;
+  engine: Engine;
+  conversation: Conversation;
+  system: string;
+  tools: readonly Tool[];
+  approvals: Approvals;
+  inbox: Inbox;
+  workspace: string;
+  settings: TurnSettings;
+  emit: Emit;
+  runtime: Runtime;
+  signal: AbortSignal;
+  abortMessage: () => string;
+}
+
+export interface TurnResult {
+  reason: TurnReason;
+  /** The last answer was cut at the output limit. */
+  cut: boolean;
+  stepCount: number;
+  usage: Usage;
+  failure?: { message: string; category: StepErrorCategory };
+}
+
+export async function runTurn(prompt: UserMessage, options: TurnOptions): Promise<TurnResult> {
+  return new Turn(options).run(prompt);
+}
+
+const refusals = {
+  cut: "not run: the message was cut at the output limit before it was complete",
+  lastStep: "not run: this was the last permitted step, only a reply was possible",
+};
+
+class Turn {
+  readonly #options: TurnOptions;
+  readonly #guard: LoopGuard;
+  readonly #startedAt: number;
+  /** Messages of the open run; undefined between two runs. */
+  #runMessages: AgentMessage[] | undefined;
+  #usage = usageOf({});
+  #stepIndex = 0;
+  #step: { startedAt: number; tokens: number; attempts: number } | undefined;
+  /** Attempts of the open retry series; 0 = none is open. */
+  #retries = 0;
+  #lastFailure: EngineFailure | undefined;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+    this.#guard = new LoopGuard(options.settings.loop);
+    this.#startedAt = options.runtime.now();
+  }
+
+  async run(prompt: UserMessage): Promise<TurnResult> {
+    const { emit, turnIndex, signal } = this.#options;
+    await emit({ type: "turn_started", turnIndex, text: contentText(prompt.content) });
+    await this.#openRun();
+    let inject: () => Promise<void> = async () => {
+      await this.#tellUser(prompt);
+      await this.#takeSteering();
+    };
+    for (;;) {
+      await this.#openAttempt(inject);
+      inject = async () => {};
+      const { message, failure } = await this.#generate();
+      if (failure || message.stopReason === "aborted") {
+        await emit({ type: "attempt_ended", message, toolResults: [] });
+        if (failure && (await this.#retry(failure))) continue;
+        return this.#close(failure ? "failed" : "cancelled", false, failure);
+      }
+      await this.#endRetries(true);
+      const calls = message.content.filter((block): block is ToolCall => block.type === "toolCall");
+      const results = await this.#runTools(calls, message);
+      await emit({ type: "attempt_ended", message, toolResults: results });
+      // The run then ends with an aborted message of its own (json-mode.md 6.11).
+      if (signal.aborted && calls.length > 0) continue;
+      const lastStep = this.#isLastStep();
+      await this.#closeStep();
+      if (calls.length > 0 && lastStep) return this.#close("max_steps", false);
+      const next = this.#next(calls.length > 0);
+      if (!next || lastStep) return this.#close(message.terminal === "finish" ? "finish" : "reply", message.stopReason === "length");
+      inject = next;
+    }
+  }
+
+  /** What the next step begins with; undefined when the turn is over. */
+  #next(hasResults: boolean): (() => Promise<void>) | undefined {
+    const { inbox, settings } = this.#options;
+    if (hasResults || (inbox.hasSteering && settings.steeringContinues)) return () => this.#takeSteering();
+    if (inbox.hasFollowUp) return async () => this.#tellQueued(await inbox.takeFollowUp());
+    return undefined;
+  }
+
+  #isLastStep(): boolean {
+    return this.#stepIndex >= this.#options.settings.maxSteps - 1;
+  }
+
+  async #openRun(): Promise<void> {
+    this.#runMessages = [];
+    await this.#options.emit({ type: "run_started" });
+  }
+
+  async #closeRun(): Promise<void> {
+    const messages = this.#runMessages;
+    this.#runMessages = undefined;
+    if (messages) await this.#options.emit({ type: "run_ended", messages });
+  }
+
+  async #openAttempt(inject: () => Promise<void>): Promise<void> {
+    const { emit, runtime } = this.#options;
+    if (!this.#step) {
+      this.#step = { startedAt: runtime.now(), tokens: 0, attempts: 0 };
+      await emit({ type: "step_started", stepIndex: this.#stepIndex });
+    }
+    this.#step.attempts += 1;
+    await emit({ type: "attempt_started", stepIndex: this.#stepIndex, attempt: this.#step.attempts });
+    await inject();
+  }
+
+  async #tellUser(message: UserMessage): Promise<void> {
+    const { emit, conversation } = this.#options;
+    await emit({ type: "message_started", message });
+    await emit({ type: "message_ended", message });
+    conversation.add(message);
+    this.#runMessages?.push(message);
+  }
+
+  async #takeSteering(): Promise<void> {
+    await this.#tellQueued(await this.#options.inbox.takeSteering());
+  }
+
+  async #tellQueued(text: string | undefined): Promise<void> {
+    if (text === undefined) return;
+    await this.#tellUser({ role: "user", content: [{ type: "text", text }], timestamp: this.#options.runtime.now() });
+  }
+
+  async #generate(): Promise<AttemptResult> {
+    const { conversation, emit, engine, runtime, settings, signal, system, tools, abortMessage } = this.#options;
+    const offered = this.#isLastStep() || this.#guard.onlyReply ? [] : tools.filter((tool) => !this.#guard.excluded.has(tool.name));
+    const { outputSchema, parallelMax, sampling, thinking } = settings;
+    const generation = generate({
+      engine,
+      conversation,
+      system,
+      tools: offered,
+      sampling,
+      thinking,
+      parallelMax,
+      forbidEmpty: this.#lastFailure?.kind === "empty",
+      ...(outputSchema ? { outputSchema } : {}),
+      signal,
+    });
+    const attempt = this.#step?.attempts ?? 1;
+    const events = generation.events;
+    const result = await runAttempt({ events, model: engine.info(), emit, runtime, stepIndex: this.#stepIndex, attempt, abortMessage });
+    const { message, failure } = result;
+    this.#runMessages?.push(message);
+    this.#usage = addUsage(this.#usage, message.usage);
+    if (this.#step) this.#step.tokens += message.usage.totalTokens;
+    const raw = generation.rawText();
+    if (failure || message.stopReason === "aborted") conversation.add(message);
+    else if (raw !== undefined && message.stopReason !== "length") conversation.addGenerated(message, raw);
+    else conversation.add(message);
+    return result;
+  }
+
+  async #runTools(calls: readonly ToolCall[], message: AssistantMessage): Promise<ToolResultMessage[]> {
+    if (calls.length === 0) return [];
+    const { approvals, conversation, emit, runtime, settings, signal, tools, workspace } = this.#options;
+    const { parallelMax, toolTimeoutMs, resultBytesMax, batchResultBytesMax } = settings;
+    const refusal = message.stopReason === "length" ? refusals.cut : this.#isLastStep() ? refusals.lastStep : undefined;
+    const results = await runToolCalls(calls, {
+      tools,
+      approvals,
+      workspace,
+      emit,
+      runtime,
+      signal,
+      stepIndex: this.#stepIndex,
+      parallelMax,
+      toolTimeoutMs,
+      resultBytesMax,
+      batchResultBytesMax,
+      ...(refusal === undefined ? {} : { refusal }),
+    });
+    const notes = this.#guard.record(calls, results);
+    for (const result of results) {
+      conversation.add(result);
+      conversation.annotate(result, notes.get(result) ?? "");
+    }
+    this.#runMessages?.push(...results);
+    return results;
+  }
+
+  /** Ends the run, waits and begins another one; false when there is nothing left to try. */
+  async #retry(failure: EngineFailure): Promise<boolean> {
+    const { emit, settings, signal } = this.#options;
+    const { retry } = settings;
+    this.#lastFailure = failure;
+    const again = retry.enabled && !signal.aborted && isRetried(failure) && this.#retries < retry.maxRetries;
+    await emit({ type: "generation_failed", stepIndex: this.#stepIndex, attempt: this.#step?.attempts ?? 1, failure, willRetry: again });
+    if (!again) return false;
+    await this.#closeRun();
+    this.#retries += 1;
+    const delayMs = retryDelayMs(retry, this.#retries, failure);
+    await emit({ type: "retry_started", attempt: this.#retries, maxAttempts: retry.maxRetries, delayMs, errorMessage: failure.message });
+    await wait(delayMs, signal);
+    if (signal.aborted) {
+      await this.#endRetries(false);
+      return false;
+    }
+    await this.#openRun();
+    return true;
+  }
+
+  async #endRetries(success: boolean): Promise<void> {
+    if (this.#retries === 0) return;
+    const attempt = this.#retries;
+    const finalError = this.#options.signal.aborted ? this.#options.abortMessage() : (this.#lastFailure?.message ?? "the generation failed");
+    this.#retries = 0;
+    this.#lastFailure = undefined;
+    await this.#options.emit({ type: "retry_ended", success, attempt, ...(success ? {} : { finalError }) });
+  }
+
+  async #closeStep(): Promise<void> {
+    const step = this.#step;
+    if (!step) return;
+    const { emit, runtime } = this.#options;
+    await emit({ type: "step_ended", stepIndex: this.#stepIndex, tokensUsed: step.tokens, durationMs: runtime.now() - step.startedAt });
+    this.#step = undefined;
+    this.#stepIndex += 1;
+  }
+
+  async #close(reason: TurnReason, cut: boolean, failure?: EngineFailure): Promise<TurnResult> {
+    const { emit, runtime, turnIndex, signal } = this.#options;
+    const cancelled = signal.aborted && reason === "failed";
+    await this.#closeRun();
+    await this.#endRetries(false);
+    await this.#closeStep();
+    const told = cancelled ? "cancelled" : reason;
+    const failed = told === "failed" && failure ? { failure: { message: failure.message, category: failure.category } } : {};
+    const result: TurnResult = { reason: told, cut, stepCount: this.#stepIndex, usage: this.#usage, ...failed };
+    await emit({ type: "turn_ended", turnIndex, reason: told, stepCount: this.#stepIndex, usage: this.#usage, durationMs: runtime.now() - this.#startedAt, ...failed });
+    return result;
+  }
+}

@@ -1,0 +1,141 @@
+// One conversation and its working folder: runs turns one after another, holds what was said, and stores every message
+// before the event that tells of it goes out.
+import { Approvals } from "../agent/approvals.ts";
+import { Conversation } from "../agent/conversation.ts";
+import { Inbox } from "../agent/inbox.ts";
+import { systemText } from "../agent/prompt.ts";
+import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
+import type { ApprovalLevel, AskApproval } from "../core/approval.ts";
+import type { Engine } from "../core/engine.ts";
+import type { AgentEvent, Emit } from "../core/event.ts";
+import { limits } from "../core/limits.ts";
+import { addUsage, usageOf, type AgentMessage, type ImageContent, type TextContent, type Usage, type UserMessage } from "../core/message.ts";
+import type { Runtime } from "../core/runtime.ts";
+import type { Tool } from "../core/tool.ts";
+
+export interface SessionOptions {
+  /** UUID, version 7. */
+  id: string;
+  /** Absolute, real path. */
+  workspace: string;
+  engine: Engine;
+  tools: readonly Tool[];
+  settings: Omit<TurnSettings, "resultBytesMax">;
+  approvalLevel: ApprovalLevel;
+  ask?: AskApproval;
+  systemPrompt?: string;
+  systemAdditions?: readonly string[];
+  /** What the model is told about the workspace with each user message; taken once a message. */
+  describeWorkspace?: () => Promise<string>;
+  /** Messages of a resumed session. */
+  messages?: readonly AgentMessage[];
+  /** Commits a message before `message_ended` goes out; throws when it can't. */
+  store?: (message: AgentMessage) => void;
+  emit: Emit;
+  runtime: Runtime;
+}
+
+export interface AbortReason {
+  kind: "signal" | "command" | "timeout" | "host_gone" | "reader_gone";
+  /** One line for people. */
+  message: string;
+}
+
+export type TurnOutcome = "ok" | "length" | "error" | "unresolved_overflow" | "aborted" | "timeout" | "max_steps" | "schema";
+
+export class Session {
+  readonly id: string;
+  readonly #options: SessionOptions;
+  readonly #conversation: Conversation;
+  readonly #inbox: Inbox;
+  readonly #approvals: Approvals;
+  readonly #system: string;
+  #turnCount = 0;
+  #usage = usageOf({});
+  #abort = new AbortController();
+  #abortReason: AbortReason | undefined;
+  #dropped: { steering: string[]; followUp: string[] } = { steering: [], followUp: [] };
+
+  constructor(options: SessionOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#conversation = new Conversation(options.messages);
+    this.#inbox = new Inbox((event) => this.#emit(event));
+    this.#approvals = new Approvals(options.approvalLevel, options.ask);
+    const { systemPrompt, systemAdditions } = options;
+    this.#system = systemText({ tools: options.tools, additions: systemAdditions ?? [], ...(systemPrompt === undefined ? {} : { replacement: systemPrompt }) });
+  }
+
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  /** Runs one turn to its end. Never rejects for a failure of the model or a tool. */
+  async prompt(content: (TextContent | ImageContent)[]): Promise<TurnOutcome> {
+    const { runtime, settings, describeWorkspace } = this.#options;
+    if (this.#abort.signal.aborted) return this.#abortedOutcome();
+    const message: UserMessage = { role: "user", content, timestamp: runtime.now() };
+    this.#conversation.annotate(message, (await describeWorkspace?.()) ?? "");
+    const result = await runTurn(message, {
+      turnIndex: this.#turnCount++,
+      engine: this.#options.engine,
+      conversation: this.#conversation,
+      system: this.#system,
+      tools: this.#options.tools,
+      approvals: this.#approvals,
+      inbox: this.#inbox,
+      workspace: this.#options.workspace,
+      settings: { ...settings, resultBytesMax: Math.min(limits.resultBytesMax, this.#options.engine.info().contextWindow) },
+      emit: (event) => this.#emit(event),
+      runtime,
+      signal: this.#abort.signal,
+      abortMessage: () => this.#abortReason?.message ?? "aborted",
+    });
+    this.#usage = addUsage(this.#usage, result.usage);
+    return this.#outcome(result);
+  }
+
+  /** A text for the running turn, read at its next step. */
+  async steer(text: string): Promise<void> {
+    await this.#inbox.steer(text);
+  }
+
+  /** A text for when the running turn would end well. */
+  async followUp(text: string): Promise<void> {
+    await this.#inbox.followUp(text);
+  }
+
+  /** Ends the running turn and everything after it; what waited in the queues is dropped. */
+  async abort(reason: AbortReason): Promise<void> {
+    if (this.#abort.signal.aborted) return;
+    this.#abortReason = reason;
+    this.#abort.abort();
+    this.#dropped = await this.#inbox.drop();
+  }
+
+  /** Texts that no message carried. */
+  undelivered(): { steering: string[]; followUp: string[] } {
+    const waiting = this.#inbox.pending();
+    return { steering: [...this.#dropped.steering, ...waiting.steering], followUp: [...this.#dropped.followUp, ...waiting.followUp] };
+  }
+
+  async close(): Promise<void> {
+    await this.#options.engine.close();
+  }
+
+  async #emit(event: AgentEvent): Promise<void> {
+    if (event.type === "message_ended") this.#options.store?.(event.message);
+    await this.#options.emit(event);
+  }
+
+  #outcome({ reason, cut }: TurnResult): TurnOutcome {
+    if (reason === "cancelled") return this.#abortedOutcome();
+    if (reason === "failed") return "error";
+    if (reason === "max_steps") return "max_steps";
+    return cut ? "length" : "ok";
+  }
+
+  #abortedOutcome(): TurnOutcome {
+    return this.#abortReason?.kind === "timeout" ? "timeout" : "aborted";
+  }
+}
