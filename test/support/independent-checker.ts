@@ -1,0 +1,43 @@
+// Runs the independent Python checkers of the two contracts where they lie beside the checkout (shared/check, one folder up).
+// Where they don't, a note on stderr says so once: the project's own checker then stands alone.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeWorkspace } from "./workspace.ts";
+
+const folder = resolve(import.meta.dir, "../../../shared/check");
+let noted = false;
+
+/** Whether the checkers can be run here; notes on stderr, once a process, when not. */
+export function hasIndependentChecker(): boolean {
+  const present = existsSync(join(folder, "check_json.py")) && Bun.which("python3") !== null;
+  if (!present && !noted) process.stderr.write("independent checker not present\n");
+  noted ||= !present;
+  return present;
+}
+
+/** Breaches of json-mode.md for each stream; undefined where the checker is not present. One Python process for all. */
+export function checkJsonIndependently(streams: readonly { stdout: Uint8Array; exitCode?: number }[]): string[][] | undefined {
+  if (!hasIndependentChecker()) return undefined;
+  const asked = streams.map(({ stdout, exitCode }) => [Buffer.from(stdout).toString("base64"), exitCode ?? null]);
+  const done = Bun.spawnSync(["python3", "-B", "-c", checkMany, folder], { stdin: Buffer.from(JSON.stringify(asked)), stdout: "pipe", stderr: "pipe" });
+  if (done.exitCode !== 0) throw new Error(`the independent checker failed: ${done.stderr.toString()}`);
+  return JSON.parse(done.stdout.toString()) as string[][];
+}
+
+const checkMany = `
+import base64, json, sys
+sys.path.insert(0, sys.argv[1])
+from check_json import check
+print(json.dumps([check(base64.b64decode(s).splitlines(), rc) for s, rc in json.load(sys.stdin)]))
+`;
+
+/** Breaches of sidecar.md. @param killed the process was ended from outside, so that its stream may stop anywhere. */
+export function checkSidecarIndependently(requests: Uint8Array, frames: Uint8Array, killed = false): string[] | undefined {
+  if (!hasIndependentChecker()) return undefined;
+  using files = makeWorkspace({ "requests.jsonl": requests, "frames.jsonl": frames });
+  const command = ["python3", "-B", join(folder, "check_sidecar.py"), files.at("requests.jsonl"), files.at("frames.jsonl")];
+  const done = Bun.spawnSync([...command, ...(killed ? ["--killed"] : [])], { stdout: "pipe", stderr: "pipe" });
+  const said = done.stdout.toString().trim();
+  if (said === "") throw new Error(`the independent checker failed: ${done.stderr.toString()}`);
+  return done.exitCode === 0 ? [] : said.split("\n");
+}
