@@ -2,6 +2,7 @@
 // queued text, the end) and keeps every start paired with its end, whatever happens.
 import type { Engine, EngineFailure, StepErrorCategory } from "../core/engine.ts";
 import type { Emit, TurnReason } from "../core/event.ts";
+import { limits } from "../core/limits.ts";
 import { addUsage, contentText, usageOf, type AgentMessage, type AssistantMessage, type ThinkingLevel, type ToolCall, type ToolResultMessage, type Usage, type UserMessage } from "../core/message.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { Tool } from "../core/tool.ts";
@@ -23,7 +24,6 @@ export interface TurnSettings {
   loop: LoopSettings;
   parallelMax: number;
   toolTimeoutMs: number;
-  resultBytesMax: number;
   batchResultBytesMax: number;
   /** Whether steering that waits when the model replied keeps the turn going. */
   steeringContinues: boolean;
@@ -198,8 +198,8 @@ class Turn {
 
   async #runTools(calls: readonly ToolCall[], message: AssistantMessage): Promise<ToolResultMessage[]> {
     if (calls.length === 0) return [];
-    const { approvals, conversation, emit, runtime, settings, signal, tools, workspace } = this.#options;
-    const { parallelMax, toolTimeoutMs, resultBytesMax, batchResultBytesMax } = settings;
+    const { approvals, conversation, emit, engine, runtime, settings, signal, tools, workspace } = this.#options;
+    const { parallelMax, toolTimeoutMs, batchResultBytesMax } = settings;
     const refusal = message.stopReason === "length" ? refusals.cut : this.#isLastStep() ? refusals.lastStep : undefined;
     const results = await runToolCalls(calls, {
       tools,
@@ -211,7 +211,7 @@ class Turn {
       stepIndex: this.#stepIndex,
       parallelMax,
       toolTimeoutMs,
-      resultBytesMax,
+      resultBytesMax: Math.min(limits.resultBytesMax, engine.info().contextWindow),
       batchResultBytesMax,
       ...(refusal === undefined ? {} : { refusal }),
     });

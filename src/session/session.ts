@@ -8,7 +8,6 @@ import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
 import type { ApprovalLevel, AskApproval } from "../core/approval.ts";
 import type { Engine } from "../core/engine.ts";
 import type { AgentEvent, Emit } from "../core/event.ts";
-import { limits } from "../core/limits.ts";
 import { addUsage, usageOf, type AgentMessage, type ImageContent, type TextContent, type Usage, type UserMessage } from "../core/message.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { Tool } from "../core/tool.ts";
@@ -20,7 +19,7 @@ export interface SessionOptions {
   workspace: string;
   engine: Engine;
   tools: readonly Tool[];
-  settings: Omit<TurnSettings, "resultBytesMax">;
+  settings: TurnSettings;
   approvalLevel: ApprovalLevel;
   ask?: AskApproval;
   systemPrompt?: string;
@@ -85,7 +84,7 @@ export class Session {
       approvals: this.#approvals,
       inbox: this.#inbox,
       workspace: this.#options.workspace,
-      settings: { ...settings, resultBytesMax: Math.min(limits.resultBytesMax, this.#options.engine.info().contextWindow) },
+      settings,
       emit: (event) => this.#emit(event),
       runtime,
       signal: this.#abort.signal,

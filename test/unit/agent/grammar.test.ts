@@ -1,0 +1,139 @@
+import { describe, expect, test } from "bun:test";
+import { z } from "zod";
+import { ActionDecoder, actionGrammar } from "../../../src/agent/action.ts";
+import { GrammarRules, literal, rangePatterns, schemaRule, type JsonSchema } from "../../../src/agent/grammar.ts";
+import type { ToolSpec } from "../../../src/core/tool.ts";
+import { parseGbnf, sample, seededRandom, type Random } from "../../support/gbnf.ts";
+
+const long = process.env["ATOMIC_TEST_LONG"] === "1";
+const schemaCount = long ? 1000 : 150;
+const samplesPerSchema = long ? 20 : 8;
+
+describe("integers", () => {
+  const matcher = (patterns: string[]): RegExp => new RegExp(`^(${patterns.map((pattern) => pattern.replaceAll('"', "").replaceAll(" ", "")).join("|")})$`);
+
+  test("a range matches exactly its numbers", () => {
+    for (const [low, high] of [[1, 5000], [0, 20], [7, 7], [13, 456], [99, 1001], [0, 999], [0, 0]] as const) {
+      const accepted = matcher(rangePatterns(low, high));
+      for (let number = 0; number <= 6000; number += 1) expect([number, accepted.test(String(number))]).toEqual([number, number >= low && number <= high]);
+      expect(accepted.test("007")).toBe(false);
+    }
+  });
+
+  test("negative ranges keep their sign", () => {
+    const rules = new GrammarRules();
+    const name = schemaRule(rules, { type: "integer", minimum: -12, maximum: 3 }, "n");
+    const grammar = parseGbnf(`root ::= ${name}\n${rules}`);
+    const random = seededRandom(1);
+    const seen = new Set(Array.from({ length: 4000 }, () => Number(sample(grammar, random))));
+    expect([...seen].toSorted((a, b) => a - b)).toEqual([-12, -11, -10, -9, -8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3]);
+  });
+});
+
+describe("literals", () => {
+  test("any text is one literal that says exactly it", () => {
+    for (const text of ['"', "\\", "\n\r\t", "a]b[", "\u0000\u007f", "é中😀", "\u2028"]) {
+      const grammar = parseGbnf(`root ::= ${literal(text)}\n`);
+      expect(sample(grammar, seededRandom(1))).toBe(text);
+    }
+  });
+});
+
+const awkward = ['"', "\\", "\n", "]", "[", "😀", "\u0000", "\ud800", "}", "{", "é", "a", " ", "-", "'", "\u2028", "|", "::="];
+
+function word(random: Random): string {
+  return Array.from({ length: 1 + Math.floor(random() * 5) }, () => awkward[Math.floor(random() * awkward.length)] ?? "a").join("");
+}
+
+function randomSchema(random: Random, depth: number): z.ZodType {
+  const pick = Math.floor(random() * (depth > 2 ? 6 : 9));
+  switch (pick) {
+    case 0:
+      return z.string().min(Math.floor(random() * 3)).describe(word(random));
+    case 1:
+      return z.int().min(-Math.floor(random() * 500)).max(Math.floor(random() * 5000));
+    case 2:
+      return z.number();
+    case 3:
+      return z.boolean().describe(word(random));
+    case 4:
+      return z.enum([word(random), word(random), "plain"]);
+    case 5:
+      return z.literal([word(random), 7, true]);
+    case 6:
+      return z.array(randomSchema(random, depth + 1)).min(Math.floor(random() * 3)).max(3 + Math.floor(random() * 4));
+    case 7:
+      return randomObject(random, depth + 1);
+    default:
+      return z.union([randomSchema(random, depth + 1), randomSchema(random, depth + 1)]);
+  }
+}
+
+function randomObject(random: Random, depth: number): z.ZodObject {
+  const names = new Set(Array.from({ length: Math.floor(random() * 5) }, () => word(random).toWellFormed()));
+  const entries = [...names].filter((name) => name !== "__proto__").map((name) => {
+    const schema = randomSchema(random, depth);
+    return [name, random() < 0.5 ? schema.optional() : schema] as const;
+  });
+  return z.strictObject(Object.fromEntries(entries));
+}
+
+describe("tool schemas", () => {
+  test(`${schemaCount} random schemas: every sampled action is read back and fits its schema`, () => {
+    let sampled = 0;
+    for (let seed = 1; seed <= schemaCount; seed += 1) {
+      const random = seededRandom(seed);
+      const tools: ToolSpec[] = ["one.read", "two.write"].map((name, index) => ({
+        name,
+        description: word(random),
+        schema: randomObject(random, 0),
+        class: index === 0 ? "read" : "write",
+      }));
+      const grammar = parseGbnf(actionGrammar({ tools, parallelMax: 4 }));
+      for (let round = 0; round < samplesPerSchema; round += 1) {
+        const text = sample(grammar, random);
+        const decoder = new ActionDecoder();
+        const cut = Math.floor(random() * text.length);
+        const events = [...decoder.push(text.slice(0, cut)), ...decoder.push(text.slice(cut))];
+        expect({ seed, text, complete: decoder.end().complete }).toEqual({ seed, text, complete: true });
+        for (const event of events) {
+          if (event.type !== "call_end") continue;
+          const start = events.find((other) => other.type === "call_start" && other.index === event.index);
+          const tool = tools.find((candidate) => start?.type === "call_start" && candidate.name === start.name);
+          const checked = tool?.schema.safeParse(event.arguments);
+          expect({ seed, text, issues: checked?.error?.issues }).toEqual({ seed, text, issues: undefined });
+        }
+        sampled += 1;
+      }
+    }
+    expect(sampled).toBe(schemaCount * samplesPerSchema);
+  });
+
+  test("the text of a description does not change the language", () => {
+    const grammarFor = (description: string): string =>
+      actionGrammar({ tools: [{ name: "t", description, schema: z.strictObject({ a: z.string().describe(description) }), class: "read" }], parallelMax: 1 });
+    expect(grammarFor('root ::= "x"\n"\\')).toBe(grammarFor("plain"));
+  });
+
+  test("every enum value can be written", () => {
+    const values = ['a"b', "\\", "\n", "]", "😀", "\u0000", "x"];
+    const rules = new GrammarRules();
+    const name = schemaRule(rules, { enum: values }, "e");
+    const grammar = parseGbnf(`root ::= ${name}\n${rules}`);
+    const random = seededRandom(3);
+    const seen = new Set(Array.from({ length: 500 }, () => JSON.parse(sample(grammar, random))));
+    expect([...seen].toSorted()).toEqual(values.toSorted());
+  });
+
+  test("what can't be followed gets looser instead of failing", () => {
+    let nested: JsonSchema = { type: "string", maxLength: 65_536, pattern: "^[a-z]+$" };
+    for (let depth = 0; depth < 12; depth += 1) nested = { type: "object", properties: { inner: nested }, required: ["inner"], additionalProperties: false };
+    for (const schema of [nested, { type: "array", minItems: 1000 }, { oneOf: [{ type: "string" }, { type: "null" }] }, {}, true, { type: "object", additionalProperties: { type: "integer" } }] as JsonSchema[]) {
+      const rules = new GrammarRules();
+      const name = schemaRule(rules, schema, "loose");
+      const grammar = parseGbnf(`root ::= ${name}\n${rules}`);
+      expect(() => JSON.parse(sample(grammar, seededRandom(5)))).not.toThrow();
+      expect(rules.toString().length).toBeLessThan(20_000);
+    }
+  });
+});
