@@ -92,7 +92,11 @@ type Change = (event: JsonObject) => JsonObject | JsonObject[] | undefined;
 /** The stream with one event changed, dropped or multiplied: the first of its type, or the one picked. */
 function broken(events: JsonObject[], type: string, change: Change, pick = 0): JsonObject[] {
   let seen = 0;
-  return events.flatMap((event) => (event["type"] === type && seen++ === pick ? (change(structuredClone(event)) ?? []) : [event]));
+  return events.flatMap((event): JsonObject[] => {
+    if (event["type"] !== type || seen++ !== pick) return [event];
+    const now = change(structuredClone(event));
+    return Array.isArray(now) ? now : now ? [now] : [];
+  });
 }
 
 const inside = (event: JsonObject, name: string): JsonObject => event[name] as JsonObject;
