@@ -2,13 +2,14 @@
 // Inside words: a turn is one user message to its reply; a run is a stretch of it without retry or compaction in between;
 // a step is one decision and its calls; an attempt is one generation of a step.
 import type { ApprovalNeed } from "./approval.ts";
+import type { CompactionReason, VerbatimCompactionResult } from "./compaction.ts";
 import type { EngineFailure, ModelInfo, StepErrorCategory } from "./engine.ts";
 import type { AgentMessage, AssistantMessage, ThinkingLevel, ToolCall, ToolResultMessage, Usage } from "./message.ts";
 import type { LogLevel } from "./runtime.ts";
 import type { ToolResult } from "./tool.ts";
 
 export type TurnReason = "reply" | "finish" | "max_steps" | "cancelled" | "failed";
-export type CompactionReason = "manual" | "threshold" | "overflow";
+export type { CompactionReason };
 
 /** How an assistant message grew (json-mode.md section 4). */
 export type MessageUpdate =
@@ -52,6 +53,11 @@ export type AgentEvent =
   | { type: "queue_changed"; steering: string[]; followUp: string[] }
   | { type: "retry_started"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
   | { type: "retry_ended"; success: boolean; attempt: number; finalError?: string }
+  | { type: "compaction_started"; reason: CompactionReason; tokensBefore: number; midTurn?: true }
+  | { type: "compaction_ended"; reason: CompactionReason; result?: VerbatimCompactionResult; aborted: boolean; willRetry: boolean; unresolvedOverflow?: true; errorMessage?: string; midTurn?: true }
+  | { type: "summary_retry_scheduled"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
+  | { type: "summary_retry_started"; reason: CompactionReason }
+  | { type: "summary_retry_ended" }
   | { type: "loop_detected"; stepIndex: number; tool: string; count: number; level: "warn" | "veto" | "stop" }
   | { type: "session_renamed"; name?: string }
   | { type: "model_changed"; model: ModelInfo; previousModel?: ModelInfo; source: "set" | "cycle" | "restore" }
