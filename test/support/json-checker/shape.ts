@@ -82,5 +82,12 @@ function fits(schema: JsonObject, value: unknown): boolean {
   if (!isObject(value)) return schema["type"] !== "object" && schema["type"] !== "array";
   if (schema["type"] !== undefined && schema["type"] !== "object") return false;
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  return Object.entries(properties).every(([name, inner]) => !isObject(inner) || !("const" in inner) || !(name in value) || inner["const"] === value[name]);
+  return Object.entries(properties).every(([name, inner]) => !(name in value) || allows(inner, value[name]));
+}
+
+/** By constants alone, which tell alternatives apart. */
+function allows(schema: unknown, value: unknown): boolean {
+  if (!isObject(schema)) return true;
+  if ("const" in schema) return schema["const"] === value;
+  return !Array.isArray(schema["enum"]) || schema["enum"].includes(value);
 }

@@ -1,6 +1,8 @@
 // The checker of the JSON stream must take every right order of json-mode.md and refuse every broken invariant.
 // Where the independent checker is present, both must give the same verdict.
 import { describe, expect, test } from "bun:test";
+import { z } from "zod";
+import { JsonEvent } from "../../../src/wire/json/schema.ts";
 import { checkJsonIndependently } from "../../support/independent-checker.ts";
 import { shapeCheck } from "../../support/json-checker/shape.ts";
 import type { JsonObject } from "../../support/json-checker/values.ts";
@@ -85,6 +87,12 @@ describe("takes the right orders", () => {
       expect(independent?.[index] ?? []).toEqual([]);
     });
   }
+
+  test("and they fit the schema of the wire", () => {
+    const shape = shapeCheck(z.toJSONSchema(JsonEvent) as JsonObject);
+    const breaches = streams.flatMap(({ order, stdout, exitCode }) => checkJsonStream(stdout, { exitCode, shape }).map((breach) => ({ order, ...breach })));
+    expect(breaches).toEqual([]);
+  });
 });
 
 type Change = (event: JsonObject) => JsonObject | JsonObject[] | undefined;
