@@ -71,13 +71,13 @@ export function readEnvFile(path: string): { values: Map<string, string>; warnin
     throw new AgentError("config_invalid", `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
   const values = new Map<string, string>();
-  text.split(/\r\n|\r|\n/).forEach((line, index) => {
-    if (/^\s*(#|$)/.test(line)) return;
+  for (const [index, line] of text.split(/\r\n|\r|\n/).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
     const match = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/.exec(line);
     const value = match === null ? undefined : unquote(match[2] ?? "");
     if (match === null || value === undefined) throw new AgentError("config_invalid", `${path}:${index + 1}: expected NAME=value, the value bare or in one pair of quotes`);
     values.set(match[1] ?? "", value);
-  });
+  }
   return { values, warnings };
 }
 

@@ -94,7 +94,7 @@ function readKey(context: Context, node: Node, key: Key, name: string): void {
 function warnInside(context: Context, node: Node, schema: z.ZodType, name: string): void {
   const members = membersOf(schema);
   if (node.type === "array") {
-    node.children?.forEach((item, index) => warnInside(context, item, schemaAt(schema, [index]), `${name}[${index}]`));
+    for (const [index, item] of (node.children ?? []).entries()) warnInside(context, item, schemaAt(schema, [index]), `${name}[${index}]`);
   } else if (node.type === "object") {
     for (const [inner, { nameNode, valueNode }] of properties(context, node, `${name}.`)) {
       if (members === undefined) continue;

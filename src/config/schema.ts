@@ -16,7 +16,7 @@ const positive = () => z.int().min(1);
 const CustomModel = () =>
   z
     .object({
-      name: text(),
+      name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/),
       path: text().optional(),
       url: url().optional(),
       sha256: z.string().regex(/^[0-9a-f]{64}$/i).optional(),

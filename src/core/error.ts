@@ -14,6 +14,7 @@ export type ErrorCode =
   | "out_of_memory"
   | "download_failed"
   | "storage_full"
+  | "import_invalid"
   | "aborted"
   | "internal";
 
