@@ -11,7 +11,6 @@ import { executableName, targetOf, type Target } from "./targets.ts";
 
 const rootDir = resolve(import.meta.dir, "..");
 const distDir = join(rootDir, "dist");
-const executableBytesMax = 160_000_000;
 
 export interface CompileOptions {
   target?: string | undefined;
@@ -49,7 +48,7 @@ export async function compile({ target: targetName, entry = join(rootDir, "src/m
       },
     });
     const bytes = statSync(scratchFile).size;
-    if (bytes > executableBytesMax) throw new Error(`the executable has ${bytes} bytes, more than ${executableBytesMax}`);
+    if (bytes > target.bytesMax) throw new Error(`the executable has ${bytes} bytes, more than ${target.bytesMax}`);
     renameSync(scratchFile, path);
   } finally {
     rmSync(scratchDir, { recursive: true, force: true });
@@ -87,7 +86,9 @@ async function bundle(entry: string, embed: EmbedOptions, options: Partial<Bun.B
 /** Packages of another machine, exactly as package-lock.json names them, in a folder of their own. */
 function fetchPackages(target: Target): string {
   const packagesDir = join(distDir, "packages", target.name);
-  if (existsSync(bunOf(target, packagesDir)) && existsSync(join(packagesDir, "node_modules", target.libraryPackage))) return packagesDir;
+  const lock = (folder: string): string => readFileSync(join(folder, "package-lock.json"), "utf8");
+  const present = existsSync(bunOf(target, packagesDir)) && existsSync(join(packagesDir, "node_modules", target.libraryPackage));
+  if (present && lock(packagesDir) === lock(rootDir)) return packagesDir;
   say(`fetching the packages for ${target.name}`);
   mkdirSync(packagesDir, { recursive: true });
   for (const name of ["package.json", "package-lock.json", ".npmrc"]) copyFileSync(join(rootDir, name), join(packagesDir, name));

@@ -21,7 +21,7 @@ export function ensurePackages() {
 /** Runs npm in a folder, its output on stderr. @throws Error when it fails. */
 export function npm(args, cwd) {
   const cli = process.env.npm_execpath;
-  const own = cli !== undefined && /npm-cli\.js$/.test(cli);
+  const own = cli !== undefined && cli.endsWith("npm-cli.js");
   const options = { cwd, stdio: ["ignore", 2, 2] };
   const result = own ? spawnSync(process.execPath, [cli, ...args], options) : spawnSync("npm", args, { ...options, shell: process.platform === "win32" });
   if (result.error) throw new Error(`npm could not be started (${result.error.message}); install Node.js with npm and try again`);
@@ -52,10 +52,11 @@ export function cleanEnvironment() {
  * those that a terminal sends to both are not sent twice.
  */
 export function runThrough(program, args, { cwd = process.cwd() } = {}) {
-  const child = spawn(program, args, { cwd, env: cleanEnvironment(), stdio: "inherit" });
-  const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  // Before the child starts: it may be heard of, and signalled through this process, at once.
   for (const signal of signals) process.on(signal, () => (onTerminal && signal !== "SIGTERM" ? undefined : child.kill(signal)));
+  const child = spawn(program, args, { cwd, env: cleanEnvironment(), stdio: "inherit" });
   child.on("error", (error) => fail(`${program} could not be started: ${error.message}`));
   child.on("exit", (status, signal) => {
     for (const name of signals) process.removeAllListeners(name);

@@ -16,7 +16,7 @@ function add(hash, rootDir, path) {
   const absolute = join(rootDir, path);
   if (!existsSync(absolute)) return;
   if (statSync(absolute).isDirectory()) {
-    for (const name of readdirSync(absolute).sort()) add(hash, rootDir, `${path}/${name}`);
+    for (const name of readdirSync(absolute).toSorted()) add(hash, rootDir, `${path}/${name}`);
     return;
   }
   const bytes = readFileSync(absolute);

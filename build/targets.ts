@@ -12,6 +12,8 @@ export interface Target {
   gpu: "metal" | false;
   os: "linux" | "darwin" | "win32";
   cpu: "x64" | "arm64";
+  /** The executable may not be larger. */
+  bytesMax: number;
 }
 
 export const targets: readonly Target[] = [
@@ -24,6 +26,7 @@ export const targets: readonly Target[] = [
     gpu: false,
     os: "linux",
     cpu: "x64",
+    bytesMax: 160_000_000,
   },
   {
     name: "linux-arm64",
@@ -34,6 +37,7 @@ export const targets: readonly Target[] = [
     gpu: false,
     os: "linux",
     cpu: "arm64",
+    bytesMax: 160_000_000,
   },
   {
     name: "darwin-arm64",
@@ -44,6 +48,7 @@ export const targets: readonly Target[] = [
     gpu: "metal",
     os: "darwin",
     cpu: "arm64",
+    bytesMax: 160_000_000,
   },
   {
     name: "darwin-x64",
@@ -54,6 +59,7 @@ export const targets: readonly Target[] = [
     gpu: false,
     os: "darwin",
     cpu: "x64",
+    bytesMax: 160_000_000,
   },
   {
     name: "windows-x64",
@@ -64,6 +70,7 @@ export const targets: readonly Target[] = [
     gpu: false,
     os: "win32",
     cpu: "x64",
+    bytesMax: 180_000_000,
   },
 ];
 

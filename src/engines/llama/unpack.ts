@@ -15,7 +15,8 @@ const unusedAfterMs = 30 * 24 * 3_600_000;
 /**
  * Resolves with the folder that holds `bins/<folder>/`, every file in it verified by SHA-256. Damaged files are replaced,
  * strange ones removed: the library loads what it finds beside itself.
- * @throws AgentError `state_unusable` when the folder can't be used, `storage_full` when there is no room
+ * @throws AgentError `state_unusable` when the folder can't be used, `storage_full` when there is no room,
+ *   `engine_unavailable` when the executable itself is damaged
  */
 export async function unpackLibrary(library: NativeLibrary, engineDir: string, log: Log): Promise<string> {
   const root = join(engineDir, library.id);
@@ -59,7 +60,7 @@ async function ensureFile(folder: string, file: NativeFile, log: Log): Promise<b
   if (state === "intact") return false;
   if (state === "damaged") log("warn", `${path} was damaged; it is unpacked again`);
   const bytes = new Uint8Array(await Bun.file(file.source).arrayBuffer());
-  if (sha256Of(bytes) !== file.sha256) throw new Error(`${file.name} inside the executable is damaged; install it again`);
+  if (sha256Of(bytes) !== file.sha256) throw new AgentError("engine_unavailable", `${file.name} inside the executable is damaged; install the executable again.`);
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.tmp`;
   try {
     await writeFile(temporary, bytes, { mode: 0o600, flag: "wx" });
@@ -105,6 +106,7 @@ async function olderThan(path: string, ageMs: number): Promise<boolean> {
 }
 
 function unusable(error: unknown, engineDir: string): AgentError {
+  if (error instanceof AgentError) return error;
   const full = isSystemError(error) && ["ENOSPC", "EDQUOT"].includes(error.code);
   const advice = full ? "free some space" : "make it a folder that you can write to";
   return new AgentError(
