@@ -112,7 +112,6 @@ class PrefixReader {
 const space = /[ \t\r\n]*/y;
 const scalar = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Whole characters and whole escapes only. */
-// oxlint-disable-next-line no-control-regex -- raw control characters are what JSON forbids in strings
 const stringBody = /(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y;
 
 /** Defines the member, so that a key like `__proto__` is plain data. */

@@ -4,6 +4,27 @@ import { z } from "zod";
 import { CompactionReason, VerbatimCompactionResult } from "../../core/compaction.ts";
 import { AgentMessage, AssistantMessage, ImageContent, TextContent, ThinkingLevel, ToolCall, ToolResultMessage, Usage } from "../../core/message.ts";
 
+/** The types of section 3 are the vocabulary itself. */
+export { CompactionReason, VerbatimCompactionResult } from "../../core/compaction.ts";
+export {
+  AgentMessage,
+  AssistantMessage,
+  BashExecutionMessage,
+  BranchSummaryMessage,
+  CustomMessage,
+  Diagnostic,
+  ErrorKind,
+  ImageContent,
+  StopReason,
+  TextContent,
+  ThinkingContent,
+  ThinkingLevel,
+  ToolCall,
+  ToolResultMessage,
+  Usage,
+  UserMessage,
+} from "../../core/message.ts";
+
 const Count = z.int().min(0);
 const Attempt = z.int().min(1);
 
