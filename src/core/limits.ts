@@ -23,6 +23,14 @@ export const limits = {
   shutdownMs: 2000,
   /** Files that fs.edit and fs.read take whole into memory. */
   editFileBytesMax: 64 * 1024 * 1024,
+  /** An image that fs.read hands on. */
+  imageBytesMax: 5 * 1024 * 1024,
+  /** Whole output of a command that is kept in a file when the result shows only its end. */
+  keptOutputBytesMax: 64 * 1024 * 1024,
+  /** One look of fs.grep at a line; a pattern that takes longer is given up with an error. */
+  patternMatchMs: 250,
+  /** Entries that a search in folders looks at. */
+  searchedEntriesMax: 200_000,
   /** Pending steering texts of one turn. */
   steeringMax: 16,
   /** Configuration file. */
@@ -44,4 +52,27 @@ export const limits = {
   freeSpaceMarginBytes: 64 * 1024 * 1024,
   /** Central directory of a package. */
   wheelDirectoryBytesMax: 16 * 1024 * 1024,
+  /** A model file's header: what may stand in it before native code sees the file. */
+  ggufHeaderBytesMax: 256 * 1024 * 1024,
+  ggufValuesMax: 65_536,
+  ggufTensorsMax: 65_536,
+  /** Blocks that the native engine has room for. */
+  ggufBlocksMax: 512,
+  /** Entries of a list, such as the vocabulary. */
+  ggufListMax: 4_194_304,
+  /** One text, such as the chat template. */
+  ggufTextBytesMax: 1_000_000,
+  /** Steps and characters of a chat template's run. */
+  templateStepsMax: 1_000_000,
+  templateCharsMax: 1_000_000,
+  /** A prompt state on disk below this many tokens is not worth its file. */
+  promptStateTokensMin: 256,
+  /** A whole answer of a model server, or one event of its stream. */
+  answerBytesMax: 16 * 1024 * 1024,
+  /** Body of an error answer that is looked at. */
+  errorBodyBytesMax: 64 * 1024,
+  /** Text of a server's error in a message for people. */
+  errorTextCharsMax: 500,
+  /** Tokens of texts that an engine keeps to send the same text without asking again. */
+  keptTokensMax: 1_000_000,
 } as const;
