@@ -186,7 +186,7 @@ export class SessionStore {
 
   /** Gives up every session and closes the file. */
   close(): void {
-    for (const id of [...this.#owned.keys()]) this.release(id);
+    for (const id of this.#owned.keys()) this.release(id);
     this.#database.close();
   }
 
