@@ -51,8 +51,9 @@ export function parseExport(bytes: Uint8Array, newId: () => string): ParsedExpor
   if (version !== 1 && version !== 2 && version !== 3) {
     throw new AgentError("import_invalid", `session version ${JSON.stringify(version)} is not supported; known are 1, 2 and 3`);
   }
+  const isDamaged = warnings.length > 0;
   const session = sessionOf(first.value, newId, warnings);
-  const reader = new EntryReader(version, session.created, warnings);
+  const reader = new EntryReader({ version, created: session.created, isDamaged, warnings });
   for (const record of rest) reader.read(record);
   return { session, entries: reader.entries, warnings };
 }
@@ -76,6 +77,8 @@ class EntryReader {
   readonly entries: { entry: AnyEntry; line: string }[] = [];
   readonly #version: 1 | 2 | 3;
   readonly #warnings: string[];
+  /** Records are known to be lost: that a parent is unknown is then no news. */
+  readonly #isDamaged: boolean;
   readonly #lineById = new Map<string, string>();
   /** Ids by their position among all records, the header being 0: what version 1 refers to. */
   readonly #idsByIndex: (string | undefined)[] = [undefined];
@@ -84,10 +87,11 @@ class EntryReader {
   #previousId: string | null = null;
   #previousTime: string;
 
-  constructor(version: 1 | 2 | 3, created: string, warnings: string[]) {
+  constructor({ version, created, isDamaged, warnings }: { version: 1 | 2 | 3; created: string; isDamaged: boolean; warnings: string[] }) {
     this.#version = version;
     this.#previousTime = created;
     this.#warnings = warnings;
+    this.#isDamaged = isDamaged;
   }
 
   read({ number, text, value }: JsonRecord): void {
@@ -117,7 +121,7 @@ class EntryReader {
     if (given === null) return null;
     const parentId = typeof given === "string" ? (this.#renamed.get(given) ?? given) : undefined;
     if (parentId !== undefined && this.#lineById.has(parentId)) return parentId;
-    this.#warn(number, `has an unknown parent: it is joined to the entry before it`);
+    if (!this.#isDamaged) this.#warn(number, "has an unknown parent: it is joined to the entry before it");
     return this.#previousId;
   }
 
