@@ -110,9 +110,10 @@ async function pull({ name, options, store, io }: Invocation): Promise<number> {
 
 async function add({ name: file, options, store, io }: Invocation): Promise<number> {
   if (file === undefined) throw usage("`atomic models add` needs the path of a .gguf file");
-  const { addModel } = await import("../models/add.ts");
+  const [{ addModel }, { readGguf }] = await Promise.all([import("../models/add.ts"), import("../models/gguf.ts")]);
   const name = options["name"];
   const added = await addModel(file, store, {
+    check: (path) => void readGguf(path),
     ...(typeof name === "string" ? { name } : {}),
     ...(io.signal ? { signal: io.signal } : {}),
   });

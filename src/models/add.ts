@@ -12,7 +12,7 @@ export interface AddOptions {
   name?: string;
   signal?: AbortSignal;
   /** Judges the file's header. @throws AgentError `model_invalid` */
-  check?: (path: string) => Promise<void>;
+  check?: (path: string) => void;
   freeBytes?: (dir: string) => Promise<number>;
 }
 
@@ -30,7 +30,7 @@ export async function addModel(file: string, store: Store, options: AddOptions =
   const { path: source } = await resolveModel(file.includes("/") || file.includes("\\") ? file : `./${file}`, store);
   const found = await fileInfo(source);
   if (!found) throw new AgentError("model_missing", `there is no model file ${source}`);
-  await options.check?.(source);
+  options.check?.(source);
   const sha256 = await hashFile(source, options.signal);
   const entry = store.catalog.find((candidate) => candidate.sha256 === sha256 && candidate.path === undefined);
   const name = entry?.name ?? options.name ?? basename(source, extname(source));

@@ -84,6 +84,8 @@ export interface CustomModel {
   path?: string | undefined;
   url?: string | undefined;
   sha256?: string | undefined;
+  bytes?: number | undefined;
+  contextWindow?: number | undefined;
 }
 
 /** The catalogue with the user's own models; one of these replaces the catalogue's of the same name.
@@ -113,7 +115,7 @@ export function nearestNames(name: string, names: readonly string[]): string[] {
   return names
     .map((candidate) => ({ candidate, distance: candidate.includes(wanted) ? 0 : editDistance(wanted, candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.max(2, Math.floor(candidate.length / 3)))
-    .sort((a, b) => a.distance - b.distance)
+    .toSorted((a, b) => a.distance - b.distance)
     .slice(0, 3)
     .map(({ candidate }) => candidate);
 }
@@ -126,7 +128,9 @@ function customEntry(model: CustomModel, where: string, homeDir: string): ModelE
   if ((model.path === undefined) === (model.url === undefined)) fail("needs either path or url");
   const sha256 = model.sha256?.toLowerCase();
   if (sha256 !== undefined && !Sha256.safeParse(sha256).success) fail("sha256 must be 64 hexadecimal digits");
-  const common = { name: model.name, verified: false, default: false, ...(sha256 === undefined ? {} : { sha256 }) };
+  const { name, bytes, contextWindow } = model;
+  const known = { ...(sha256 === undefined ? {} : { sha256 }), ...(bytes === undefined ? {} : { bytes }), ...(contextWindow === undefined ? {} : { contextWindow }) };
+  const common = { name, verified: false, default: false, ...known };
   const file = model.name.endsWith(".gguf") ? model.name : `${model.name}.gguf`;
   if (model.path !== undefined) {
     const path = model.path.startsWith("~/") && homeDir ? homeDir + model.path.slice(1) : model.path;

@@ -26,10 +26,17 @@ export interface RangeResponse {
   total: number | undefined;
   /** Strong validator. */
   etag: string | undefined;
-  body: ReadableStream<Uint8Array>;
+  body: Body;
 }
 
-/** @throws SourceError, also from the body's stream */
+interface Body {
+  /** Ends early on a failure: an error would take the bytes with it that were read ahead. */
+  chunks: ReadableStream<Uint8Array>;
+  /** Why `chunks` ended early. */
+  failure(): SourceError | undefined;
+}
+
+/** @throws SourceError */
 export async function openRange(address: string, request: RangeRequest): Promise<RangeResponse> {
   const stalled = new AbortController();
   const headers = new Headers({ range: `bytes=${request.from}-${request.to - 1}`, "accept-encoding": "identity" });
@@ -58,6 +65,7 @@ function judge(response: Response, request: RangeRequest): Omit<RangeResponse, "
   if (status !== 200 && status !== 206) {
     throw new SourceError(`the server answers ${status} ${response.statusText}`.trim(), {
       transient: status === 408 || status === 425 || status === 429 || status >= 500,
+      refused: status === 401 || status === 403 || status === 404 || status === 410,
       retryAfterMs: retryAfterMs(response.headers.get("retry-after")),
     });
   }
@@ -79,9 +87,10 @@ function judge(response: Response, request: RangeRequest): Omit<RangeResponse, "
 }
 
 /** Reads from the start, not from the first demand; a pause of the server is an error, one of the reader is not. */
-function readAhead(response: Response, request: RangeRequest, stalled: AbortController): ReadableStream<Uint8Array> {
+function readAhead(response: Response, request: RangeRequest, stalled: AbortController): Body {
+  let failure: SourceError | undefined;
   const reader = response.body?.getReader();
-  return new ReadableStream<Uint8Array>(
+  const chunks = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const timer = setTimeout(() => stalled.abort(), request.stallMs);
@@ -91,7 +100,8 @@ function readAhead(response: Response, request: RangeRequest, stalled: AbortCont
           else controller.enqueue(piece.value);
         } catch (error) {
           const message = stalled.signal.aborted ? `no byte came for ${seconds(request.stallMs)} s` : `the connection broke (${messageOf(error)})`;
-          controller.error(new SourceError(message, { transient: true, cause: error }));
+          failure = new SourceError(message, { transient: true, cause: error });
+          controller.close();
         } finally {
           clearTimeout(timer);
         }
@@ -102,10 +112,11 @@ function readAhead(response: Response, request: RangeRequest, stalled: AbortCont
     },
     new ByteLengthQueuingStrategy({ highWaterMark: request.bufferBytes }),
   );
+  return { chunks, failure: () => failure };
 }
 
-function emptyBody(): ReadableStream<Uint8Array> {
-  return new ReadableStream({ start: (controller) => controller.close() });
+function emptyBody(): Body {
+  return { chunks: new ReadableStream({ start: (controller) => controller.close() }), failure: () => undefined };
 }
 
 function unreachable(error: unknown): SourceError {

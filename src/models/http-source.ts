@@ -28,13 +28,15 @@ export async function downloadByHttp(url: string, target: SourceTarget, settings
       return;
     } catch (thrown) {
       const error = asAborted(thrown, target.signal);
-      if (!(error instanceof SourceError) || !error.transient) throw error;
+      if (!(error instanceof SourceError)) throw error;
+      const expired = error.refused && contact.address !== url;
+      if (!error.transient && !expired) throw error;
       failures = target.partial.bytes > before ? 1 : failures + 1;
       const wanted = Math.max(error.retryAfterMs, settings.retryBaseMs * 2 ** (failures - 1));
       const delayMs = Math.min(wanted, limits.downloadRetryDelayMs);
       const late = !contact.reached && performance.now() + delayMs >= contactEnds;
       if (late || failures > limits.downloadRetriesMax) throw error;
-      contact.address = url; // a redirect may have led to an address that expired
+      contact.address = url; // where a redirect led may have expired
       target.onRetry(error.message, failures, delayMs);
       await pause(delayMs, target.signal);
     }
@@ -69,17 +71,16 @@ async function downloadRest(url: string, contact: Contact, target: SourceTarget,
     if (first.total !== undefined) await target.checkSpace(first.total, 0);
     await partial.noteOrigin(url, first.etag);
     contact.address = first.address;
-    const open = [Promise.resolve(first)];
     const step = rangeBytes(first.total, settings);
+    const end = first.whole ? 0 : (first.total ?? 0);
+    const open = [Promise.resolve(first)];
     let next = first.to;
-    while (open.length > 0) {
-      while (!first.whole && first.total !== undefined && next < first.total && open.length < settings.connections) {
-        const to = Math.min(next + step, first.total);
-        open.push(silent(request(next, to, first.etag)));
-        next = to;
-      }
-      const current = await open.shift();
-      if (current) await appendRange(current, first, contact, target);
+    for (;;) {
+      for (; next < end && open.length < settings.connections; next += step) open.push(silent(request(next, Math.min(next + step, end), first.etag)));
+      const current = open[0];
+      if (!current) break;
+      await appendRange(await current, first, contact, target);
+      open.shift();
     }
     if (first.total !== undefined && partial.bytes < first.total) throw new SourceError("the connection ended early", { transient: true });
   } finally {
@@ -92,11 +93,13 @@ async function appendRange(range: RangeResponse, first: RangeResponse, contact: 
     throw new SourceError("the file on the server changed", { transient: true });
   }
   const ends = range.whole ? range.total : range.to;
-  for await (const chunk of range.body) {
+  for await (const chunk of range.body.chunks) {
     if (ends !== undefined && target.partial.bytes + chunk.length > ends) throw new SourceError("the server sent more than it announced", { transient: true });
     await appendWithin(target, chunk);
     contact.reached = true;
   }
+  const failure = range.body.failure();
+  if (failure) throw failure;
   if (ends !== undefined && target.partial.bytes < ends) {
     throw new SourceError(`the connection ended early, at ${target.partial.bytes} bytes`, { transient: true });
   }

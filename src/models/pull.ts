@@ -4,7 +4,7 @@ import { AgentError, messageOf } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import type { ModelEntry, Source } from "./catalog.ts";
 import { fileInfo, freeBytes, hashFile, install, knownHash, makeModelsDir, modelPaths, type ModelPaths, writeManifest } from "./folder.ts";
-import { downloadByHttp, type HttpSettings } from "./http-source.ts";
+import { downloadByHttp } from "./http-source.ts";
 import { waitForLock } from "./lock.ts";
 import { downloadPackages } from "./packages-source.ts";
 import { PartialFile, removePartial } from "./partial-file.ts";
@@ -22,7 +22,15 @@ export interface PullOptions {
   /** Free bytes where a folder lies. */
   freeBytes?: (dir: string) => Promise<number>;
   /** Other times and sizes than those of core/limits.ts. */
-  http?: Partial<HttpSettings>;
+  pace?: Partial<Pace>;
+}
+
+export interface Pace {
+  contactMs: number;
+  stallMs: number;
+  packageStallMs: number;
+  rangeBytesMax: number;
+  retryBaseMs: number;
 }
 
 export interface PulledModel {
@@ -77,6 +85,7 @@ async function fetchAndInstall(entry: ModelEntry, paths: ModelPaths, options: Pu
         `${entry.name}: the downloaded bytes are not the model: SHA-256 is ${sha256}, expected ${entry.sha256}; they were thrown away, run the same command to try again`,
       );
     }
+    if (entry.sha256 === undefined) await checkHeader(paths);
     await install(paths.partial, paths, sha256);
     await removePartial(paths);
     return { path: paths.file, bytes, sha256, downloaded: true };
@@ -84,6 +93,17 @@ async function fetchAndInstall(entry: ModelEntry, paths: ModelPaths, options: Pu
     throw asAborted(error, options.signal);
   } finally {
     await partial.close();
+  }
+}
+
+/** Where no hash tells what the file must be, at least it must be a model. */
+async function checkHeader(paths: ModelPaths): Promise<void> {
+  const { readGguf } = await import("./gguf.ts");
+  try {
+    readGguf(paths.partial);
+  } catch (error) {
+    await removePartial(paths);
+    throw error;
   }
 }
 
@@ -111,19 +131,20 @@ async function fetchFromSources(entry: ModelEntry, paths: ModelPaths, partial: P
 }
 
 async function fetchFrom(source: Source, target: SourceTarget, paths: ModelPaths, options: PullOptions, last: boolean): Promise<void> {
-  if (source.kind === "packages") {
-    const settings = { env: options.env, dir: paths.packagesDir, width: 2, stallMs: limits.packageStallMs, retryBaseMs };
-    return downloadPackages(source.packages, target, settings);
-  }
-  const settings: HttpSettings = {
-    connections: Math.min(Math.max(1, options.download.connections), limits.downloadConnectionsMax),
+  const pace: Pace = {
     contactMs: last ? limits.downloadStallMs : limits.downloadContactMs,
     stallMs: limits.downloadStallMs,
+    packageStallMs: limits.packageStallMs,
     rangeBytesMax: limits.downloadRangeBytesMax,
-    retryBaseMs,
-    ...options.http,
+    retryBaseMs: 1000,
+    ...options.pace,
   };
-  return downloadByHttp(addressOf(source, options.download.hfEndpoint), target, settings);
+  if (source.kind === "packages") {
+    const settings = { env: options.env, dir: paths.packagesDir, width: packagesAtATime, stallMs: pace.packageStallMs, retryBaseMs: pace.retryBaseMs };
+    return downloadPackages(source.packages, target, settings);
+  }
+  const connections = Math.min(Math.max(1, options.download.connections), limits.downloadConnectionsMax);
+  return downloadByHttp(addressOf(source, options.download.hfEndpoint), target, { ...pace, connections });
 }
 
 function sourceTarget(entry: ModelEntry, label: string, partial: PartialFile, options: PullOptions): SourceTarget {
@@ -153,7 +174,8 @@ function sourceTarget(entry: ModelEntry, label: string, partial: PartialFile, op
 }
 
 const progressIntervalMs = 250;
-const retryBaseMs = 1000;
+/** More don't help: pip's own work is what takes the time. */
+const packagesAtATime = 2;
 
 function addressOf(source: Exclude<Source, { kind: "packages" }>, endpoint: string): string {
   if (source.kind === "url") return source.url;

@@ -19,13 +19,16 @@ export interface SourceTarget {
 export class SourceError extends Error {
   /** Worth another try at the same source. */
   readonly transient: boolean;
+  /** The address is none of the file, or not any more. */
+  readonly refused: boolean;
   /** Wait that the server asked for. */
   readonly retryAfterMs: number;
 
-  constructor(message: string, options: { transient?: boolean; retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(message: string, options: { transient?: boolean; refused?: boolean; retryAfterMs?: number; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
     this.name = "SourceError";
     this.transient = options.transient ?? false;
+    this.refused = options.refused ?? false;
     this.retryAfterMs = options.retryAfterMs ?? 0;
   }
 }
