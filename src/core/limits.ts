@@ -21,6 +21,8 @@ export const limits = {
   killGraceMs: 500,
   /** Closing events after the first signal. */
   shutdownMs: 2000,
+  /** Part of it that is kept for the last lines to leave. */
+  lastFlushMs: 400,
   /** Files that fs.edit and fs.read take whole into memory. */
   editFileBytesMax: 64 * 1024 * 1024,
   /** An image that fs.read hands on. */

@@ -1,0 +1,55 @@
+// fs.find: paths that fit a glob pattern.
+import { z } from "zod";
+import type { Tool } from "../core/tool.ts";
+import { isFolder, requireFolder, unreadableNote } from "./fs-list.ts";
+import { globMatcher } from "./glob.ts";
+import { fitLines } from "./line-list.ts";
+import { checkJudged, rememberJudged } from "./open.ts";
+import { rawPath } from "./path-text.ts";
+import { locate, readNeeds, shortPath } from "./path.ts";
+import type { ToolOptions } from "./tool-options.ts";
+import { walk, type WalkReport } from "./walk.ts";
+
+export const FsFindArguments = z.strictObject({
+  pattern: z.string().min(1).describe("glob, such as *.ts or src/**/test_*.py"),
+  path: z.string().default("."),
+  hidden: z.boolean().default(false),
+  limit: z.int().min(1).max(5000).default(1000),
+});
+
+export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
+  return {
+    name: "fs.find",
+    description: "Find files by name in all folders below.",
+    schema: FsFindArguments,
+    class: "read",
+    async needs(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      rememberJudged(args, [place.real]);
+      return readNeeds(place, context, options);
+    },
+    async run(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      checkJudged(args, [place.real]);
+      requireFolder(place);
+      const fits = globMatcher(args.pattern, place.absolute);
+      const report: WalkReport = { unreadable: [], limitReached: false };
+      const lines: string[] = [];
+      let more = false;
+      const workspace = rawPath(context.workspace);
+      for await (const entry of walk({ root: place.real, workspace, recursive: true, hidden: args.hidden, signal: context.signal }, report)) {
+        if (!fits(entry.relative)) continue;
+        more = lines.length === args.limit;
+        if (more) break;
+        lines.push(shortPath(entry.path, workspace) + (isFolder(entry) ? "/" : ""));
+      }
+      const list = fitLines(lines, context);
+      const limitReached = more || !list.complete || report.limitReached;
+      const note = limitReached ? `\n[the first ${list.shown} are shown; narrow it with pattern or path]` : "";
+      return {
+        content: [{ type: "text", text: (list.text || "(no match)") + note + unreadableNote(report) }],
+        details: { matches: list.shown, ...(limitReached ? { limitReached } : {}) },
+      };
+    },
+  };
+}

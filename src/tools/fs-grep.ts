@@ -1,0 +1,132 @@
+// fs.grep: lines that hold a pattern, in a file or in all text files below a folder.
+import { closeSync } from "node:fs";
+import { z } from "zod";
+import { messageOf, ToolError } from "../core/error.ts";
+import { limits } from "../core/limits.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
+import { fileKind } from "./file-kind.ts";
+import { searchFile } from "./file-search.ts";
+import { unreadableNote } from "./fs-list.ts";
+import { globMatcher } from "./glob.ts";
+import { GrepText } from "./grep-text.ts";
+import { type LineMatcher, lineMatcher } from "./line-matcher.ts";
+import { checkJudged, openForReading, rememberJudged } from "./open.ts";
+import { missingFailure } from "./path-failure.ts";
+import { rawPath } from "./path-text.ts";
+import { locate, type Place, readNeeds, shortPath } from "./path.ts";
+import type { ToolOptions } from "./tool-options.ts";
+import { walk, type WalkReport } from "./walk.ts";
+
+export const FsGrepArguments = z.strictObject({
+  pattern: z.string().min(1).describe("JavaScript regular expression"),
+  path: z.string().default("."),
+  glob: z.string().optional().describe("only files that fit, such as *.py"),
+  ignoreCase: z.boolean().optional(),
+  literal: z.boolean().optional().describe("the pattern is plain text"),
+  context: z.int().min(0).max(20).default(0).describe("lines around each match"),
+  limit: z.int().min(1).max(1000).default(100),
+});
+export type FsGrepArguments = z.infer<typeof FsGrepArguments>;
+
+export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
+  return {
+    name: "fs.grep",
+    description: "Search for text in files.",
+    schema: FsGrepArguments,
+    class: "read",
+    async needs(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      rememberJudged(args, [place.real]);
+      return readNeeds(place, context, options);
+    },
+    async run(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      checkJudged(args, [place.real]);
+      if (!place.stats) throw missingFailure(place.real, place.shown, place.dangling);
+      const { matcher, note } = matcherFor(args);
+      const result = await search(place, args, matcher, context);
+      const literal = { literal: true, ignoreCase: args.ignoreCase === true };
+      if (result.matches > 0 || args.literal === true || matcher.needle || note !== "") return resultOf(result, note);
+      const second = await search(place, args, lineMatcher(args.pattern, literal), context);
+      return resultOf(second, second.matches > 0 ? "\n[as a regular expression the pattern matches nothing; these match it as plain text]" : "");
+    },
+  };
+}
+
+/** The regular expression, or the plain text where the pattern is none, with a note that says so. */
+function matcherFor(args: FsGrepArguments): { matcher: LineMatcher; note: string } {
+  if (/[\r\n]/.test(args.pattern)) throw new ToolError("the pattern holds a line end; fs.grep looks at one line at a time");
+  const ignoreCase = args.ignoreCase === true;
+  try {
+    return { matcher: lineMatcher(args.pattern, { literal: args.literal === true, ignoreCase }), note: "" };
+  } catch (error) {
+    const note = `\n[no regular expression (${messageOf(error)}), so it was searched as plain text]`;
+    return { matcher: lineMatcher(args.pattern, { literal: true, ignoreCase }), note };
+  }
+}
+
+interface Searched {
+  text: GrepText;
+  matches: number;
+  files: number;
+  report: WalkReport;
+}
+
+async function search(place: Place, args: FsGrepArguments, matcher: LineMatcher, context: ToolContext): Promise<Searched> {
+  const report: WalkReport = { unreadable: [], limitReached: false };
+  const text = new GrepText(context, args.limit);
+  const workspace = rawPath(context.workspace);
+  const fits = args.glob === undefined ? () => true : globMatcher(args.glob, place.absolute);
+  const searched: Searched = { text, matches: 0, files: 0, report };
+  if (!place.stats?.isDirectory()) {
+    await searchOne(place, args, matcher, searched, context);
+    return searched;
+  }
+  for await (const entry of walk({ root: place.real, workspace, recursive: true, hidden: true, signal: context.signal }, report)) {
+    if (!entry.stats.isFile() || !fits(entry.relative)) continue;
+    try {
+      await searchOne({ real: entry.path, shown: shortPath(entry.path, workspace) }, args, matcher, searched, context, true);
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.cause === undefined) throw error;
+      report.unreadable.push(entry.relative);
+    }
+    if (text.full) break;
+  }
+  return searched;
+}
+
+async function searchOne(
+  place: Pick<Place, "real" | "shown" | "dangling">,
+  args: FsGrepArguments,
+  matcher: LineMatcher,
+  searched: Searched,
+  context: ToolContext,
+  skipBinary = false,
+): Promise<void> {
+  const { descriptor } = openForReading(place);
+  try {
+    const kind = fileKind(descriptor);
+    if (kind.kind !== "text") {
+      if (skipBinary) return;
+      throw new ToolError(`${place.shown} is no text file; fs.grep searches text only`);
+    }
+    const before = searched.text.matches;
+    searched.text.beginFile(place.shown);
+    const onLine = searched.text.add.bind(searched.text);
+    await searchFile(descriptor, kind.bomBytes, { matcher, context: args.context, signal: context.signal, onLine });
+    searched.matches = searched.text.matches;
+    if (searched.matches > before) searched.files++;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function resultOf(searched: Searched, note: string): ToolResult {
+  const { text, matches, files, report } = searched;
+  const limitReached = text.full || report.limitReached;
+  const more = text.full ? `\n[stopped after ${matches} matches; narrow it with pattern, path or glob]` : report.limitReached ? `\n[stopped after ${limits.searchedEntriesMax} files; narrow it with path]` : "";
+  return {
+    content: [{ type: "text", text: (matches === 0 ? "(no match)" : text.joined()) + note + more + unreadableNote(report) }],
+    details: { matches, files, ...(limitReached ? { limitReached } : {}), ...(text.linesTruncated ? { linesTruncated: true } : {}) },
+  };
+}

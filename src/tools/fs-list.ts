@@ -1,0 +1,83 @@
+// fs.list: the names in a folder.
+import { statSync } from "node:fs";
+import { z } from "zod";
+import { ToolError } from "../core/error.ts";
+import type { Tool } from "../core/tool.ts";
+import { globMatcher } from "./glob.ts";
+import { fitLines } from "./line-list.ts";
+import { checkJudged, rememberJudged } from "./open.ts";
+import { missingFailure } from "./path-failure.ts";
+import { onDisk, rawPath, showPath } from "./path-text.ts";
+import { locate, type Place, readNeeds } from "./path.ts";
+import type { ToolOptions } from "./tool-options.ts";
+import { type Entry, walk, type WalkReport } from "./walk.ts";
+
+export const FsListArguments = z.strictObject({
+  path: z.string().default("."),
+  pattern: z.string().optional().describe("only names that fit this glob, such as *.md"),
+  recursive: z.boolean().default(false),
+  hidden: z.boolean().default(false),
+  limit: z.int().min(1).max(5000).default(500),
+});
+
+export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
+  return {
+    name: "fs.list",
+    description: "List the files and folders in a folder.",
+    schema: FsListArguments,
+    class: "read",
+    async needs(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      rememberJudged(args, [place.real]);
+      return readNeeds(place, context, options);
+    },
+    async run(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      checkJudged(args, [place.real]);
+      requireFolder(place);
+      const fits = args.pattern === undefined ? () => true : globMatcher(args.pattern, place.absolute);
+      const report: WalkReport = { unreadable: [], limitReached: false };
+      const { recursive, hidden } = args;
+      const lines: string[] = [];
+      let more = 0;
+      for await (const entry of walk({ root: place.real, workspace: rawPath(context.workspace), recursive, hidden, signal: context.signal }, report)) {
+        if (!fits(entry.relative)) continue;
+        if (lines.length < args.limit) lines.push(showPath(entry.relative) + (isFolder(entry) ? "/" : ""));
+        else if (++more > 0 && recursive) break;
+      }
+      const list = fitLines(lines, context);
+      const left = lines.length - list.shown + more;
+      const limitReached = left > 0 || report.limitReached;
+      const note = limitReached ? `\n[${list.shown} shown, ${recursive ? "there are" : left} more; narrow it with pattern or path]` : "";
+      return {
+        content: [{ type: "text", text: (list.text || "(empty)") + note + unreadableNote(report) }],
+        details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}) },
+      };
+    },
+  };
+}
+
+/** @throws ToolError when nothing is there, or something that is no folder. */
+export function requireFolder(place: Place): void {
+  if (!place.stats) throw missingFailure(place.real, place.shown, place.dangling);
+  if (!place.stats.isDirectory()) throw new ToolError(`${place.shown} is a file, not a folder; use fs.read`);
+}
+
+/** True for folders and for links to folders. */
+export function isFolder(entry: Entry): boolean {
+  return entry.stats.isDirectory() || (entry.stats.isSymbolicLink() && leadsToFolder(entry));
+}
+
+export function unreadableNote(report: WalkReport): string {
+  if (report.unreadable.length === 0) return "";
+  return `\n[not readable: ${report.unreadable.slice(0, 5).map(showPath).join(", ")}${report.unreadable.length > 5 ? ` and ${report.unreadable.length - 5} more` : ""}]`;
+}
+
+function leadsToFolder(entry: Entry): boolean {
+  try {
+    return statSync(onDisk(entry.path)).isDirectory();
+  } catch {
+    // A link that leads nowhere is shown as a plain name.
+    return false;
+  }
+}

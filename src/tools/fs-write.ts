@@ -1,0 +1,41 @@
+// fs.write: makes a file, replaces its content, or adds to its end.
+import { z } from "zod";
+import type { Tool } from "../core/tool.ts";
+import { checkJudged, rememberJudged } from "./open.ts";
+import { locate, writeNeeds } from "./path.ts";
+import { appendToFile, saveFile } from "./save.ts";
+import type { ToolOptions } from "./tool-options.ts";
+
+export const FsWriteArguments = z.strictObject({
+  path: z.string(),
+  content: z.string().describe("the whole text"),
+  mode: z.enum(["replace", "append"]).default("replace"),
+});
+
+export function fsWrite(options: ToolOptions): Tool<typeof FsWriteArguments> {
+  return {
+    name: "fs.write",
+    description: "Write text to a file; makes missing folders.",
+    schema: FsWriteArguments,
+    class: "write",
+    async needs(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      rememberJudged(args, [place.real]);
+      const reason = `${args.mode} ${Buffer.byteLength(args.content, "utf8")} bytes into ${place.absolute}`;
+      return writeNeeds(place, context, options, reason, args.content.slice(0, previewCharsMax));
+    },
+    async run(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      checkJudged(args, [place.real]);
+      const bytes = Buffer.from(args.content, "utf8");
+      const created = args.mode === "append" ? appendToFile(place, bytes) : saveFile(place, bytes);
+      const done = args.mode === "append" && !created ? "appended" : "wrote";
+      return {
+        content: [{ type: "text", text: `${done} ${bytes.length} ${bytes.length === 1 ? "byte" : "bytes"} to ${place.shown}` }],
+        details: { path: place.absolute, bytes: bytes.length, created },
+      };
+    },
+  };
+}
+
+const previewCharsMax = 400;

@@ -1,0 +1,23 @@
+// Glob patterns of fs.list, fs.find and fs.grep: without a slash they fit a name in any folder, with one the whole
+// path from where the search began, or the end of it.
+import { onDisk, type RawPath } from "./path-text.ts";
+import { nameOf } from "./path.ts";
+
+/** @param root absolute, real, as text: patterns may begin with it. */
+export function globMatcher(pattern: string, root: string): (relative: RawPath) => boolean {
+  const prefix = root.endsWith("/") ? root : `${root}/`;
+  const wanted = (pattern.startsWith(prefix) ? pattern.slice(prefix.length) : pattern).replace(/^(\.\/+)+/, "").replace(/\/+$/, "");
+  if (!wanted.includes("/")) return matcherOf(wanted, nameOf);
+  const whole = matcherOf(wanted, (relative) => relative);
+  const end = wanted.startsWith("/") || wanted.startsWith("**") ? whole : matcherOf(`**/${wanted}`, (relative) => relative);
+  return (relative) => whole(relative) || end(relative);
+}
+
+function matcherOf(pattern: string, part: (relative: RawPath) => RawPath): (relative: RawPath) => boolean {
+  const glob = new Bun.Glob(pattern);
+  // A name with brackets or other signs of a pattern still finds itself.
+  return (relative) => {
+    const text = onDisk(part(relative)).toString("utf8");
+    return text === pattern || glob.match(text);
+  };
+}

@@ -1,0 +1,19 @@
+// The built-in tools that touch files and run commands.
+import type { Tool } from "../core/tool.ts";
+import { fsEdit } from "./fs-edit.ts";
+import { fsFind } from "./fs-find.ts";
+import { fsGrep } from "./fs-grep.ts";
+import { fsList } from "./fs-list.ts";
+import { fsRead } from "./fs-read.ts";
+import { fsTrash } from "./fs-trash.ts";
+import { fsWrite } from "./fs-write.ts";
+import { shellRun } from "./shell-run.ts";
+import type { ToolOptions } from "./tool-options.ts";
+
+export type { ShellOptions, ToolOptions } from "./tool-options.ts";
+
+/** In the order in which the model is told of them. */
+export function builtinTools(options: ToolOptions): Tool[] {
+  const tools = [fsList, fsRead, fsFind, fsGrep, fsWrite, fsEdit, fsTrash, shellRun];
+  return tools.map((make) => make(options) as unknown as Tool);
+}

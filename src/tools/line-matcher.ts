@@ -1,0 +1,56 @@
+// Finds a pattern in one line. JavaScript regular expressions can take exponential time; the engine gives up by itself
+// after about a second, and a look that takes longer than limits.patternMatchMs ends the search with an error here.
+import { ToolError } from "../core/error.ts";
+import { limits } from "../core/limits.ts";
+
+export interface Hit {
+  /** Position in the line, in characters. */
+  index: number;
+  length: number;
+}
+
+export interface LineMatcher {
+  /** The bytes that every matching line holds, when the pattern is plain text: a way to skip all other lines. */
+  needle?: Buffer;
+  find(line: string): Hit | undefined;
+}
+
+/** @throws SyntaxError for a pattern that is no regular expression. */
+export function lineMatcher(pattern: string, options: { literal: boolean; ignoreCase: boolean }): LineMatcher {
+  const plain = options.literal || !/[\\^$.*+?()[\]{}|]/.test(pattern);
+  if (plain && !options.ignoreCase) {
+    return {
+      needle: Buffer.from(pattern, "utf8"),
+      find(line) {
+        const index = line.indexOf(pattern);
+        return index < 0 ? undefined : { index, length: pattern.length };
+      },
+    };
+  }
+  const source = plain ? pattern.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") : pattern;
+  const expression = compile(source, options.ignoreCase ? "i" : "");
+  const mayBeSlow = /[*+{?]/.test(source);
+  const look = (line: string): Hit | undefined => {
+    const match = expression.exec(line);
+    return match ? { index: match.index, length: match[0].length } : undefined;
+  };
+  return { find: mayBeSlow ? guarded(look) : look };
+}
+
+/** Unicode mode where the pattern allows it, so that `.` is one character; the older grammar is more lenient. */
+function compile(source: string, flags: string): RegExp {
+  try {
+    return new RegExp(source, `${flags}u`);
+  } catch {
+    return new RegExp(source, flags);
+  }
+}
+
+function guarded(look: (line: string) => Hit | undefined): (line: string) => Hit | undefined {
+  return (line) => {
+    const began = performance.now();
+    const hit = look(line);
+    if (performance.now() - began <= limits.patternMatchMs) return hit;
+    throw new ToolError("the pattern takes too long to match: it repeats something that itself repeats; write it simpler, or set literal");
+  };
+}

@@ -1,0 +1,99 @@
+// Replaces text in the bytes of a file without touching any other byte: BOM, line ends, final newline and bytes of an
+// unknown encoding stay. Text is looked up with its line ends taken as LF; the new text gets those of where it goes.
+
+export interface Edit {
+  bytes: Buffer;
+  /** Lines on which the replaced places begin, from 1. */
+  lines: number[];
+}
+
+/** Every place where `oldText` occurs, as lines from 1, without changing anything. */
+export function linesOf(content: Buffer, oldText: string): number[] {
+  const text = plainText(content);
+  return lineNumbers(text.bytes, occurrences(text.bytes, withLf(oldText)));
+}
+
+/** `content` with all places of `oldText` replaced. */
+export function replaceText(content: Buffer, oldText: string, newText: string): Edit {
+  const text = plainText(content);
+  const wanted = withLf(oldText);
+  const starts = occurrences(text.bytes, wanted);
+  const parts: Buffer[] = [];
+  let copied = 0;
+  for (const start of starts) {
+    const from = text.original(start);
+    const to = text.original(start + wanted.length);
+    parts.push(content.subarray(copied, from), lineEndAt(content, from, to) ? withCrlf(newText) : withLf(newText));
+    copied = to;
+  }
+  parts.push(content.subarray(copied));
+  return { bytes: Buffer.concat(parts), lines: lineNumbers(text.bytes, starts) };
+}
+
+const cr = 0x0d;
+const lf = 0x0a;
+
+interface PlainText {
+  /** Without BOM and without the CR of each CRLF. */
+  bytes: Buffer;
+  /** Where a position of `bytes` is in the file. */
+  original(position: number): number;
+}
+
+function plainText(content: Buffer): PlainText {
+  const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf ? 3 : 0;
+  const body = content.subarray(bom);
+  /** Positions in the result before which a CR was left out, ascending. */
+  const left: number[] = [];
+  const parts: Buffer[] = [];
+  let copied = 0;
+  for (let at = body.indexOf("\r\n"); at >= 0; at = body.indexOf("\r\n", at + 2)) {
+    parts.push(body.subarray(copied, at));
+    left.push(at - left.length);
+    copied = at + 1;
+  }
+  parts.push(body.subarray(copied));
+  return { bytes: left.length === 0 ? body : Buffer.concat(parts), original: (position) => bom + position + countBelow(left, position) };
+}
+
+function countBelow(sorted: readonly number[], limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function occurrences(bytes: Buffer, wanted: Buffer): number[] {
+  const starts: number[] = [];
+  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + wanted.length)) starts.push(at);
+  return starts;
+}
+
+/** True where the stretch has CRLF line ends; without any, the nearest line end before or after it decides. */
+function lineEndAt(content: Buffer, from: number, to: number): boolean {
+  const inside = content.subarray(from, to).indexOf(lf);
+  const at = inside >= 0 ? from + inside : content.indexOf(lf, to) >= 0 ? content.indexOf(lf, to) : content.lastIndexOf(lf, from);
+  return at > 0 && content[at - 1] === cr;
+}
+
+function lineNumbers(bytes: Buffer, starts: readonly number[]): number[] {
+  let line = 1;
+  let counted = 0;
+  return starts.map((start) => {
+    for (let at = bytes.indexOf(lf, counted); at >= 0 && at < start; at = bytes.indexOf(lf, at + 1)) line++;
+    counted = start;
+    return line;
+  });
+}
+
+function withLf(text: string): Buffer {
+  return Buffer.from(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"), "utf8");
+}
+
+function withCrlf(text: string): Buffer {
+  return Buffer.from(text.replace(/^\uFEFF/, "").replace(/\r?\n/g, "\r\n"), "utf8");
+}
