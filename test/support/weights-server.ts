@@ -119,7 +119,7 @@ async function answer(response: ServerResponse, request: WeightsRequest, behavio
 
 async function send(response: ServerResponse, body: Uint8Array, from: number, behaviour: Behaviour, gate: Promise<void>, count: (bytes: number) => void): Promise<void> {
   const stop = Math.min(behaviour.cutAfterBytes ?? body.length, behaviour.stallAfterBytes ?? body.length);
-  const step = 64 * 1024;
+  const step = 512 * 1024;
   const gone = new Promise<void>((resolve) => response.once("close", resolve));
   for (let at = 0; at < stop; ) {
     if (behaviour.gateAt !== undefined && from + at >= behaviour.gateAt) await gate;

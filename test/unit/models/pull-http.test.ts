@@ -1,71 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync, statSync, utimesSync } from "node:fs";
-import { AgentError } from "../../../src/core/error.ts";
-import type { ModelEntry } from "../../../src/models/catalog.ts";
-import { PullEvent } from "../../../src/models/pull-event.ts";
-import { type PulledModel, pullModel, type PullOptions } from "../../../src/models/pull.ts";
+import { statSync, utimesSync } from "node:fs";
 import { refusedUrl } from "../../support/fault-server.ts";
+import { entryOf, expectInstalled, failureOf, pull, rangeBytesMax, types, weights, withServer } from "../../support/pull-here.ts";
 import { until } from "../../support/until.ts";
-import { type Behaviour, fakeWeights, serveWeights, sha256, type WeightsRequest, type WeightsServer } from "../../support/weights-server.ts";
-import { makeWorkspace, type Workspace } from "../../support/workspace.ts";
-
-const weights = fakeWeights(1_000_000);
-const rangeBytesMax = 100_000;
-
-function entryOf(server: { url: string }, change: Partial<ModelEntry> = {}): ModelEntry {
-  const sources = [{ kind: "url" as const, url: `${server.url}/m.gguf` }];
-  return { name: "m", file: "m.gguf", bytes: weights.length, sha256: sha256(weights), verified: false, default: false, sources, ...change };
-}
-
-interface Pulled {
-  result: PulledModel | AgentError;
-  events: PullEvent[];
-}
-
-async function pull(entry: ModelEntry, folder: Workspace, options: Partial<PullOptions> & { connections?: number } = {}): Promise<Pulled> {
-  const events: PullEvent[] = [];
-  const { connections = 4, pace, ...rest } = options;
-  try {
-    const result = await pullModel(entry, {
-      modelsDir: folder.at("models"),
-      download: { hfEndpoint: "http://127.0.0.1:9", connections },
-      env: {},
-      signal: new AbortController().signal,
-      onEvent: (event) => events.push(PullEvent.parse(event)),
-      pace: { rangeBytesMax, retryBaseMs: 1, contactMs: 5000, ...pace },
-      ...rest,
-    });
-    return { result, events };
-  } catch (error) {
-    if (!(error instanceof AgentError)) throw error;
-    return { result: error, events };
-  }
-}
-
-function types(events: readonly PullEvent[]): string[] {
-  return events.map(({ type }) => type).filter((type) => type !== "pull_progressed");
-}
-
-function expectInstalled(folder: Workspace): void {
-  expect(sha256(readFileSync(folder.at("models/m.gguf")))).toBe(sha256(weights));
-  const paths = Object.keys(folder.snapshot()).toSorted();
-  expect(paths).toEqual(["models/.downloads/m.gguf.lock", "models/m.gguf", "models/m.gguf.manifest.json"]);
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function failureOf({ result }: Pulled): AgentError {
-  if (!(result instanceof AgentError)) throw new Error("the pull should have failed");
-  return result;
-}
-
-async function withServer(behave: (request: WeightsRequest) => Behaviour, body: (server: WeightsServer, folder: Workspace) => Promise<void>): Promise<void> {
-  using folder = makeWorkspace();
-  await using server = await serveWeights(weights, behave);
-  await body(server, folder);
-}
+import { type Behaviour, fakeWeights, serveWeights, sha256, type WeightsRequest } from "../../support/weights-server.ts";
 
 describe("a good server", () => {
   for (const connections of [1, 4, 16]) {
@@ -229,80 +167,6 @@ describe("a server that can't deliver is given up at once, with its reason", () 
     }));
 });
 
-describe("bytes that are not the model", () => {
-  test("are never installed: both hashes are named, and the next try starts clean", () => {
-    let first = true;
-    return withServer(() => (first ? { flipAt: 100_000, etag: '"same"' } : { etag: '"same"' }), async (server, folder) => {
-      const failure = failureOf(await pull(entryOf(server), folder));
-      const wrong = weights.slice();
-      wrong[100_000] = (wrong[100_000] ?? 0) ^ 0xff;
-      expect(failure.code).toBe("download_failed");
-      expect(failure.message).toContain(`SHA-256 is ${sha256(wrong)}, expected ${sha256(weights)}`);
-      expect(Object.keys(folder.snapshot())).toEqual(["models/.downloads/m.gguf.lock"]);
-      first = false;
-      const { events } = await pull(entryOf(server), folder);
-      expect(events[0]).toMatchObject({ type: "pull_started", bytes: 0 });
-      expectInstalled(folder);
-    });
-  });
-
-  test("from an earlier version of the catalogue are thrown away", () => {
-    let broken = true;
-    return withServer(({ index }) => (broken && index > 0 ? { status: 404 } : {}), async (server, folder) => {
-      await pull(entryOf(server, { sha256: "0".repeat(64) }), folder, { connections: 1 });
-      broken = false;
-      const { events } = await pull(entryOf(server), folder);
-      expect(events[0]).toMatchObject({ type: "pull_started", bytes: 0 });
-      expectInstalled(folder);
-    });
-  });
-
-  test("without a known hash or a tag of the server are not mixed with what comes later", () => {
-    let broken = true;
-    return withServer(({ index }) => (broken && index > 0 ? { status: 404 } : { etag: null }), async (server, folder) => {
-      const { sha256: _hash, ...entry } = entryOf(server);
-      await pull(entry, folder, { connections: 1 });
-      broken = false;
-      const second = await pull(entry, folder);
-      expect(second.events[0]).toMatchObject({ type: "pull_started", bytes: 0 });
-      // It came whole, but noise behind the magic number is no model.
-      expect(failureOf(second).code).toBe("model_invalid");
-      expect(Object.keys(folder.snapshot())).toEqual(["models/.downloads/m.gguf.lock"]);
-    });
-  });
-});
-
-describe("space and signals", () => {
-  test("too little space is said before the first byte, with need and have", () =>
-    withServer(() => ({}), async (server, folder) => {
-      const failure = failureOf(await pull(entryOf(server), folder, { freeBytes: async () => 10 * 2 ** 20 }));
-      expect(failure.code).toBe("storage_full");
-      expect(failure.message).toBe(`m needs 64 MiB free in ${folder.at("models")}, there are 10 MiB; free some and run the same command`);
-      expect(server.sentBytes()).toBeLessThanOrEqual(rangeBytesMax);
-    }));
-
-  test("an abort ends it at once and keeps the bytes", () =>
-    withServer(() => ({ gateAt: 300_000 }), async (server, folder) => {
-      const stop = new AbortController();
-      const onEvent = (event: PullEvent): void => {
-        if (event.type === "pull_progressed") stop.abort();
-      };
-      expect(failureOf(await pull(entryOf(server), folder, { signal: stop.signal, onEvent })).code).toBe("aborted");
-      server.release();
-      const { events } = await pull(entryOf(server), folder);
-      expect(events[0]?.type === "pull_started" ? events[0].bytes : 0).toBeGreaterThan(0);
-      expectInstalled(folder);
-    }));
-
-  test("a user's own file is not pulled", async () => {
-    using folder = makeWorkspace();
-    const { result } = await pull(entryOf({ url: "http://127.0.0.1:9" }, { path: "/x/m.gguf", sources: [] }), folder);
-    expect(result).toMatchObject({ code: "usage" });
-  });
-
-  test("a models folder that can't be made is an error that names it", async () => {
-    using folder = makeWorkspace({ models: "a file" });
-    const { result } = await pull(entryOf({ url: "http://127.0.0.1:9" }), folder);
-    expect(result).toMatchObject({ code: "state_unusable", message: expect.stringContaining(folder.at("models")) });
-  });
-});
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
