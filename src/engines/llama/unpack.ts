@@ -40,7 +40,7 @@ async function makePrivate(path: string): Promise<void> {
   const owner = process.getuid?.();
   if (!stats.isDirectory()) throw new Error(`${path} is not a folder`);
   if (owner !== undefined && stats.uid !== owner) throw new Error(`${path} belongs to another user`);
-  if (process.platform !== "win32" && (stats.mode & 0o077) !== 0) await chmod(path, 0o700);
+  if (process.platform !== "win32" && (stats.mode & 0o022) !== 0) await chmod(path, 0o700);
 }
 
 async function removeStrangers(folder: string, library: NativeLibrary, log: Log): Promise<void> {
