@@ -35,6 +35,10 @@ export const limits = {
   searchedEntriesMax: 200_000,
   /** Pending steering texts of one turn. */
   steeringMax: 16,
+  /** Standard input or one @FILE as a part of a prompt. */
+  promptPartBytesMax: 16 * 1024 * 1024,
+  /** How long a pipe beside a given prompt may stay silent before it is left alone. */
+  stdinWaitMs: 200,
   /** Configuration file. */
   configBytesMax: 16 * 1024 * 1024,
   /** One ranged request of a download; so much of each connection waits in memory at most. */
