@@ -141,7 +141,7 @@ function importOne({ io, store, positionals: [path = ""] }: Invocation): void {
   }
   const { id, stored, entryCount, warnings } = importSession(store, bytes);
   for (const warning of warnings) io.stderr(`warning: ${path}: ${warning}\n`);
-  io.stderr(stored ? `imported ${entryCount} entries\n` : "nothing to do: this very session is stored already\n");
+  io.stderr(stored ? `imported ${entryCount} ${entryCount === 1 ? "entry" : "entries"}\n` : "nothing to do: this very session is stored already\n");
   io.stdout(`${id}\n`);
 }
 

@@ -99,7 +99,7 @@ function insertion(text: string, group: Node, name: string, value: unknown, dept
   const end = last.offset + last.length;
   const ownComma = commaAfter(text, end);
   const afterComma = ownComma === undefined ? end : ownComma + 1;
-  const restOfLine = /^[ \t]*(\/\/[^\r\n]*)?(?=\r?\n)/.exec(text.slice(afterComma))?.[0];
+  const restOfLine = /^([ \t]*\/\*[^\r\n]*?\*\/)*[ \t]*(\/\/[^\r\n]*)?(?=\r?\n)/.exec(text.slice(afterComma))?.[0];
   const lineStart = text.lastIndexOf("\n", last.offset) + 1;
   const indent = /^[ \t]*/.exec(text.slice(lineStart))?.[0] ?? "";
   const edits: Edit[] = ownComma === undefined ? [{ offset: end, length: 0, content: "," }] : [];

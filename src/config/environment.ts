@@ -34,14 +34,17 @@ export function readVariables(env: Environment): { values: Map<string, unknown>;
   return { values, warnings };
 }
 
-const words: Readonly<Record<string, boolean>> = { "1": true, true: true, yes: true, on: true, "0": false, false: false, no: false, off: false };
+const words: ReadonlyMap<string, boolean> = new Map([
+  ...["1", "true", "yes", "on"].map((word) => [word, true] as const),
+  ...["0", "false", "no", "off"].map((word) => [word, false] as const),
+]);
 
 /** Reads a value written as text: in a variable, or after `config set KEY`. Lists and objects are JSON. */
 export function readText(name: string, key: Key, text: string): Checked {
   const kinds = kindsOf(key.schema);
   const trimmed = text.trim();
   if (trimmed === "null" && (kinds.has("null") || key.default === undefined)) return checkValue(name, key, null);
-  if (kinds.has("boolean")) return checkValue(name, key, words[trimmed.toLowerCase()] ?? text);
+  if (kinds.has("boolean")) return checkValue(name, key, words.get(trimmed.toLowerCase()) ?? text);
   if (kinds.has("number") && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) return checkValue(name, key, Number(trimmed));
   if (!kinds.has("structure")) return checkValue(name, key, text);
   try {

@@ -152,12 +152,21 @@ function placeOf(text: string, offset: number): string {
   return `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
+const expectations: Readonly<Record<string, string>> = {
+  InvalidSymbol: "expected JSON",
+  ValueExpected: "expected a value",
+  PropertyNameExpected: "expected a key in double quotes",
+  ColonExpected: "expected a colon",
+  CommaExpected: "expected a comma",
+  CloseBraceExpected: 'expected a comma or "}"',
+  CloseBracketExpected: 'expected a comma or "]"',
+  EndOfFileExpected: "expected the end of the file",
+};
+
 function inWords(text: string, { error, offset, length }: ParseError): string {
   const found = text.slice(offset, offset + Math.min(length, 40));
-  const wanted = printParseErrorCode(error)
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .toLowerCase()
-    .replace(/^(.*) expected$/, "expected a $1");
+  const code = printParseErrorCode(error);
+  const wanted = expectations[code] ?? code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return `${wanted}${found === "" ? " before the end of the file" : `, found ${JSON.stringify(found)}`}`;
 }
 

@@ -75,7 +75,7 @@ function quote(place: string, value: unknown): string {
 }
 
 interface JsonSchema {
-  type?: string;
+  type?: string | string[];
   const?: unknown;
   enum?: unknown[];
   anyOf?: JsonSchema[];
@@ -88,6 +88,7 @@ interface JsonSchema {
 
 function inWords(schema: JsonSchema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(inWords).join(" or ");
+  if (Array.isArray(schema.type)) return schema.type.map((type) => inWords({ ...schema, type })).join(" or ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" or ");
   if (schema.type === "array") return `list of ${inWords(schema.items ?? {})}s`;

@@ -44,7 +44,7 @@ test("import, list, show, name, export and rm", () => {
 
 test("a damaged file is imported with one warning, what is no session not at all", () => {
   using folder = makeWorkspace({ "cut.jsonl": lines.join("").slice(0, -20), "other.jsonl": "{}\n" });
-  expect(run(folder, "import", folder.at("cut.jsonl"))).toEqual({ exit: 0, stdout: `${id}\n`, stderr: `warning: ${folder.at("cut.jsonl")}: line 3 is dropped: it is incomplete\nimported 1 entries\n` });
+  expect(run(folder, "import", folder.at("cut.jsonl"))).toEqual({ exit: 0, stdout: `${id}\n`, stderr: `warning: ${folder.at("cut.jsonl")}: line 3 is dropped: it is incomplete\nimported 1 entry\n` });
   expect(run(folder, "import", folder.at("other.jsonl"))).toEqual({ exit: 1, stdout: "", stderr: "this is no exported session: its first record is no session header\n" });
   expect(run(folder, "import", folder.at("missing.jsonl")).exit).toBe(1);
   expect(run(folder, "import", folder.path).exit).toBe(1);
