@@ -28,6 +28,7 @@ export async function downloadPackages(packages: readonly Package[], target: Sou
   await mkdir(settings.dir, { recursive: true });
   const stop = new AbortController();
   const signal = AbortSignal.any([target.signal, stop.signal]);
+  const started: Promise<string>[] = [];
   try {
     const largest = Math.max(...packages.map((part) => part.bytes));
     const total = packages.reduce((sum, part) => sum + part.bytes, 0);
@@ -35,7 +36,6 @@ export async function downloadPackages(packages: readonly Package[], target: Sou
     await target.checkSpace(total, (2 * settings.width + 1) * largest);
     const pip = await findPip(settings.env, signal);
     const missing = partsAfter(packages, target.partial.bytes);
-    const started: Promise<string>[] = [];
     const startUpTo = (count: number): void => {
       for (const next of missing.slice(started.length, count)) started.push(fetchAhead(pip, next.part, target, signal, settings));
     };
@@ -51,6 +51,7 @@ export async function downloadPackages(packages: readonly Package[], target: Sou
     throw asAborted(error, target.signal);
   } finally {
     stop.abort();
+    await Promise.allSettled(started); // they write into the folder until they end
     await rm(settings.dir, { recursive: true, force: true });
   }
 }
@@ -129,6 +130,7 @@ async function runPip(command: string[], dir: string, signal: AbortSignal, setti
     stdout: "ignore",
     stderr: "pipe",
     signal,
+    killSignal: "SIGKILL",
   });
   let stalled = false;
   let seen = -1;
@@ -140,8 +142,12 @@ async function runPip(command: string[], dir: string, signal: AbortSignal, setti
     });
   }, settings.stallMs);
   try {
-    const stderr = await readTail(child.stderr);
+    const output = { tail: "" };
+    const reading = readTail(child.stderr, output);
     const exitCode = await child.exited;
+    // A process that pip left behind may hold the pipe open for ever.
+    await Promise.race([reading, Bun.sleep(limits.killGraceMs)]);
+    const stderr = output.tail;
     return { exitCode, stderr: stalled ? `nothing came for ${settings.stallMs / 1000} s` : stderr };
   } finally {
     clearInterval(watch);
@@ -158,11 +164,9 @@ function childEnv(env: PackagesSettings["env"]): Record<string, string | undefin
   return rest;
 }
 
-async function readTail(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function readTail(stream: ReadableStream<Uint8Array>, output: { tail: string }): Promise<void> {
   const decoder = new TextDecoder();
-  let tail = "";
-  for await (const chunk of stream) tail = (tail + decoder.decode(chunk, { stream: true })).slice(-stderrCharsMax);
-  return tail;
+  for await (const chunk of stream) output.tail = (output.tail + decoder.decode(chunk, { stream: true })).slice(-stderrCharsMax);
 }
 
 function reasonOf(text: string): string {

