@@ -14,6 +14,5 @@ export type { ShellOptions, ToolOptions } from "./tool-options.ts";
 
 /** In the order in which the model is told of them. */
 export function builtinTools(options: ToolOptions): Tool[] {
-  const tools = [fsList, fsRead, fsFind, fsGrep, fsWrite, fsEdit, fsTrash, shellRun];
-  return tools.map((make) => make(options) as unknown as Tool);
+  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsWrite(options), fsEdit(options), fsTrash(options), shellRun(options)];
 }

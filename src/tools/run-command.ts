@@ -83,7 +83,7 @@ async function endGroup(child: Bun.Subprocess): Promise<void> {
 
 /** Reads a pipe to its end, and lets go of one that somebody else keeps open. */
 class PipeReader {
-  #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #reader: ReturnType<ReturnType<Bun.BunFile["stream"]>["getReader"]>;
   #finished: Promise<void>;
 
   constructor(descriptor: number, onOutput: (chunk: Buffer) => void) {

@@ -35,6 +35,8 @@ export function findStrays(shell: number, commandId: string): Stray[] {
 /** Ends the group of the shell and all its strays: SIGTERM, and SIGKILL for what is still there after the grace. */
 export async function endStrays(shell: number, commandId: string): Promise<Stray[]> {
   const ended = new Map<number, Stray>();
+  // One that was started a moment ago still bears the shell's name.
+  if (findStrays(shell, commandId).length > 0) await Bun.sleep(pollMs);
   const began = performance.now();
   for (let signal: "SIGTERM" | "SIGKILL" = "SIGTERM"; ; ) {
     const left = findStrays(shell, commandId);
