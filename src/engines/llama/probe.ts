@@ -48,8 +48,7 @@ export async function probeEngine(options: ProbeOptions): Promise<void> {
     return;
   }
   const ending = durationMs >= timeoutMs ? `no answer in ${timeoutMs} ms` : child.signalCode ? `it crashed with ${child.signalCode}` : undefined;
-  const lastLine = text.trim().split("\n").at(-1);
-  const reason = [ending, lastLine].filter(Boolean).join(": ") || `the probe ended with status ${child.exitCode}`;
+  const reason = [ending, lastWords(text)].filter(Boolean).join(": ") || `the probe ended with status ${child.exitCode}`;
   throw new AgentError("engine_unavailable", `The llama library doesn't run on this machine: ${reason}. ${useServerInstead}`);
 }
 
@@ -66,6 +65,11 @@ export async function runProbeChild(engineDir: string): Promise<number> {
     writeSync(2, `${cause.replace(/\.$/, "")}\n`);
     return 1;
   }
+}
+
+/** The last line before the runtime's own crash report, which tells people to write to the wrong address. */
+function lastWords(stderr: string): string | undefined {
+  return stderr.split(/^={40,}$/m, 1)[0]?.trim().split("\n").at(-1);
 }
 
 /** Changes with everything that decides whether native code runs: processor, kernel, system libraries, drivers, the library. */

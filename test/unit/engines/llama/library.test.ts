@@ -172,6 +172,7 @@ describe("probeEngine", () => {
     ["kill -ILL $$", "it crashed with SIGILL"],
     ["echo 'version GLIBC_2.34 not found' >&2; exit 1", "version GLIBC_2.34 not found"],
     ["echo 'illegal thing' >&2; kill -SEGV $$", "it crashed with SIGSEGV: illegal thing"],
+    [`printf 'GGML_ASSERT failed\\n${"=".repeat(60)}\\nBun v1\\nhttps://example.org\\n' >&2; kill -ABRT $$`, "it crashed with SIGABRT: GGML_ASSERT failed"],
     ["exit 7", "the probe ended with status 7"],
   ])("%s is engine_unavailable with the reason, and is asked again", async (script, reason) => {
     using workspace = makeWorkspace();
