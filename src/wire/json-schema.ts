@@ -6,16 +6,16 @@ import * as sidecar from "./sidecar/schema.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
-/** Every line of `atomic json`; also the line of stdin commands in its `$defs`. */
+/** Every line of `atomic json`, one alternative a type; the lines of `--stdin-commands` are `$defs/StdinCommand`. */
 export function jsonWireSchema(): JsonSchema {
   const types = json.JsonEvent.options.flatMap((option) => [...option.shape.type.values]);
-  return part("Lines of the JSON event stream", json, [reference("JsonEvent"), unknownOf("type", types)]);
+  return part("Lines of the JSON event stream", json, ["JsonEvent"], unknownOf("type", types));
 }
 
 /** Every frame of `atomic sidecar`, both directions. */
 export function sidecarWireSchema(): JsonSchema {
   const unknownEvent = { allOf: [reference("EventEnvelope"), unknownOf("type", sidecar.SidecarEventType.options)] };
-  return part("Frames of the sidecar protocol", sidecar, ["HostRequest", "SidecarEvent", "SidecarResponse"].map(reference).concat(unknownEvent));
+  return part("Frames of the sidecar protocol", sidecar, ["HostRequest", "SidecarEvent", "SidecarResponse"], unknownEvent);
 }
 
 /** One schema with every part in its `$defs`; a line of either wire is valid under it. */
@@ -39,12 +39,21 @@ function unknownOf(tag: string, known: readonly string[]): JsonSchema {
   return { type: "object", properties: { [tag]: { type: "string", not: { enum: known } } }, required: [tag] };
 }
 
-function part(title: string, schemas: Record<string, unknown>, anyOf: JsonSchema[]): JsonSchema {
-  return { $schema: dialect, title, anyOf, $defs: definitions(schemas) };
+/** A schema whose root is the alternatives of the named unions, plus one; a union is not kept as a definition of its own. */
+function part(title: string, schemas: Record<string, unknown>, unions: readonly string[], further: JsonSchema): JsonSchema {
+  const made = definitions(schemas);
+  const alternatives = unions.flatMap((name) => alternativesOf(name, made[name]));
+  const rest = Object.entries(made).filter(([name]) => !unions.includes(name) || alternatives.some(({ $ref }) => $ref === reference(name).$ref));
+  return { $schema: dialect, title, anyOf: [...alternatives, further], $defs: Object.fromEntries(rest) };
+}
+
+function alternativesOf(name: string, schema: JsonSchema | undefined): JsonSchema[] {
+  const alternatives = schema?.oneOf ?? schema?.anyOf;
+  return Array.isArray(alternatives) ? (alternatives as JsonSchema[]) : [reference(name)];
 }
 
 /** Each exported schema under its name, pointing at the others by `$ref`. */
-function definitions(schemas: Record<string, unknown>): JsonSchema {
+function definitions(schemas: Record<string, unknown>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [name, schema] of Object.entries({ ...schemas })) {
     if (schema instanceof z.ZodType) registry.add(schema, { id: name });
