@@ -86,7 +86,8 @@ function editOf(place: Place, before: Buffer, args: FsEditArguments): Edit {
   const lines = linesOf(before, args.oldText);
   if (lines.length === 0) throw absentFailure(place, before, args.oldText);
   if (lines.length > 1 && !args.replaceAll) {
-    const some = lines.slice(0, lineNumbersMax).join(", ") + (lines.length > lineNumbersMax ? ", …" : "");
+    const distinct = [...new Set(lines)];
+    const some = distinct.slice(0, lineNumbersMax).join(", ") + (distinct.length > lineNumbersMax ? ", …" : "");
     throw new ToolError(`oldText is in ${place.shown} ${lines.length} times, on lines ${some}; add the lines around it to oldText, or set replaceAll. Nothing was changed.`);
   }
   const edit = replaceText(before, args.oldText, args.newText);

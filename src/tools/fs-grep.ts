@@ -74,7 +74,7 @@ interface Searched {
 
 async function search(place: Place, args: FsGrepArguments, matcher: LineMatcher, context: ToolContext): Promise<Searched> {
   const report: WalkReport = { unreadable: [], limitReached: false };
-  const text = new GrepText(context, args.limit);
+  const text = new GrepText(context, args.limit, args.context > 0);
   const workspace = rawPath(context.workspace);
   const fits = args.glob === undefined ? () => true : globMatcher(args.glob, place.absolute);
   const searched: Searched = { text, matches: 0, files: 0, report };

@@ -15,15 +15,18 @@ export class GrepText {
   #lastLine = 0;
   #bounds: Pick<ToolContext, "maxLines" | "maxBytes">;
   #matchesMax: number;
+  #gaps: boolean;
 
-  constructor(bounds: Pick<ToolContext, "maxLines" | "maxBytes">, matchesMax: number) {
+  /** @param gaps whether `--` stands between stretches of lines that do not follow each other. */
+  constructor(bounds: Pick<ToolContext, "maxLines" | "maxBytes">, matchesMax: number, gaps: boolean) {
     this.#bounds = bounds;
     this.#matchesMax = matchesMax;
+    this.#gaps = gaps;
   }
 
   beginFile(path: string): void {
     this.#path = path;
-    this.#lastLine = 0;
+    this.#lastLine = -1;
   }
 
   /** @returns false when nothing more can be taken. */
@@ -31,7 +34,7 @@ export class GrepText {
     if (found.hit && this.matches === this.#matchesMax) this.full = true;
     if (this.full) return false;
     const sign = found.hit ? ":" : "-";
-    const gap = this.#lines.length > 0 && found.line !== this.#lastLine + 1 && this.#hasContext(found);
+    const gap = this.#gaps && this.#lines.length > 0 && found.line !== this.#lastLine + 1;
     const written = [...(gap ? ["--"] : []), `${this.#path}${sign}${found.line}${sign} ${this.#shorten(found)}`];
     const bytes = written.reduce((sum, line) => sum + Buffer.byteLength(line, "utf8") + 1, 0);
     if (this.#lines.length + written.length > this.#bounds.maxLines || this.#bytes + bytes > this.#bounds.maxBytes - noteBytes) {
@@ -47,13 +50,6 @@ export class GrepText {
 
   joined(): string {
     return this.#lines.join("\n");
-  }
-
-  #context = false;
-
-  #hasContext(found: FoundLine): boolean {
-    this.#context ||= !found.hit;
-    return this.#context;
   }
 
   /** Of a long line the part around the hit, with the byte where the hit begins. */

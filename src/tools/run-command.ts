@@ -81,9 +81,14 @@ async function endGroup(child: Bun.Subprocess): Promise<void> {
   await child.exited;
 }
 
+interface ChunkReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
 /** Reads a pipe to its end, and lets go of one that somebody else keeps open. */
 class PipeReader {
-  #reader: ReturnType<ReturnType<Bun.BunFile["stream"]>["getReader"]>;
+  #reader: ChunkReader;
   #finished: Promise<void>;
 
   constructor(descriptor: number, onOutput: (chunk: Buffer) => void) {
@@ -102,7 +107,7 @@ class PipeReader {
     for (;;) {
       const { done, value } = await this.#reader.read();
       if (done) return;
-      onOutput(Buffer.from(value));
+      if (value) onOutput(Buffer.from(value));
     }
   }
 }
