@@ -57,6 +57,7 @@ export function runThrough(program, args, { cwd = process.cwd() } = {}) {
   // Before the child starts: it may be heard of, and signalled through this process, at once.
   for (const signal of signals) process.on(signal, () => (onTerminal && signal !== "SIGTERM" ? undefined : child.kill(signal)));
   const child = spawn(program, args, { cwd, env: cleanEnvironment(), stdio: "inherit" });
+  if (process.env.npm_lifecycle_event !== undefined) endWithShell(child);
   child.on("error", (error) => fail(`${program} could not be started: ${error.message}`));
   child.on("exit", (status, signal) => {
     for (const name of signals) process.removeAllListeners(name);
@@ -64,6 +65,17 @@ export function runThrough(program, args, { cwd = process.cwd() } = {}) {
     else if (process.platform === "win32") process.exitCode = 128 + constants.signals[signal];
     else process.kill(process.pid, signal);
   });
+}
+
+/** npm passes a signal to its shell, which ends without passing it on: the shell's end stands for SIGTERM. */
+function endWithShell(child) {
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    child.kill("SIGTERM");
+  }, 100);
+  watch.unref();
 }
 
 export function say(message) {

@@ -85,6 +85,17 @@ describe("start.mjs", () => {
     expect([text, child.exitCode, child.signalCode]).toEqual(["ready\nclosing\n", 9, null]);
   });
 
+  test("ends the executable when npm's shell is ended, which passes no signal on", async () => {
+    using workspace = makeProject("trap 'echo closing; exit 9' TERM; echo ready; while :; do sleep 0.01; done");
+    const command = `node ${workspace.at("project/build/start.mjs")} doctor; :`;
+    const shell = Bun.spawn(["/bin/sh", "-c", command], { env: { ...process.env, npm_lifecycle_event: "start", INIT_CWD: workspace.path }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const reader = shell.stdout.getReader();
+    let text = new TextDecoder().decode((await reader.read()).value);
+    shell.kill("SIGTERM");
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += new TextDecoder().decode(piece.value);
+    expect(text).toBe("ready\nclosing\n");
+  });
+
   test("ends by the signal that ended the executable", async () => {
     using workspace = makeProject("kill -KILL $$");
     expect(await run(workspace, "start.mjs", ["doctor"])).toMatchObject({ status: null, signal: "SIGKILL" });
