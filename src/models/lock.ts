@@ -13,6 +13,7 @@ export function tryLock(path: string): Lock | undefined {
   let database: Database | undefined;
   try {
     database = new Database(path);
+    database.run("PRAGMA journal_mode = MEMORY"); // no second file
     database.run("BEGIN EXCLUSIVE");
     const held = database;
     return { release: () => held.close() };
