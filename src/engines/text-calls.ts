@@ -1,0 +1,254 @@
+// Reads an answer that arrives as plain text: what is thought, what is said, what is a tool call. Text that may still
+// become a call is held back, so that a call is never shown as an answer; a call inside thinking is thinking.
+import { readCalls, readArguments, unreadableCall, unreadableName, type ToolNames } from "./call-forms.ts";
+
+export type TextPiece =
+  | { type: "text"; text: string }
+  | { type: "thinking"; text: string }
+  | { type: "call_start"; name: string }
+  | { type: "call_delta"; delta: string }
+  | { type: "call_end"; arguments: Record<string, unknown> };
+
+const thinkingTags: readonly (readonly [string, string])[] = [
+  ["<think>", "</think>"],
+  ["<thinking>", "</thinking>"],
+  ["[THINK]", "[/THINK]"],
+  ["<|channel|>analysis<|message|>", "<|end|>"],
+];
+/** Marks of the Harmony form around what is said. */
+const dropped = ["<|start|>assistant", "<|channel|>final<|message|>", "<|return|>", "<|end|>"];
+const callMarkers = ["<tool_call>", "<|python_tag|>", "[TOOL_CALLS]", "<function=", "<|channel|>commentary"];
+/** How a line begins that may be a call; white space left out. */
+const lineForms = ['{"tool":', '{"name":"', '{"function":', '{"type":"function"', '[{"name":"', '[{"tool":', '[{"function":', "commentaryto=", "assistantto=", "to=functions."];
+const fences = ["```", "```json", "```tool_call", "```tool_code"];
+const actionHead = /^\s*\{\s*"tool"\s*:\s*"([^"\\]*)"\s*,\s*"(?:args|arguments|parameters)"\s*:\s*(?=\{)/;
+const actionHeadCharsMax = 200;
+
+type Mode = { at: "open" } | { at: "thinking"; close: string } | { at: "held" } | { at: "action" } | { at: "arguments"; scan: ObjectScan } | { at: "tail" };
+
+type Opening = { at: number; length: number; mode: Mode };
+
+export class TextCalls {
+  readonly #names: ToolNames;
+  readonly #lineForms: readonly string[];
+  readonly #callsAllowed: boolean;
+  #mode: Mode = { at: "open" };
+  #pending = "";
+  #atLineStart = true;
+  /** Last character that was said since the beginning or the last thought. */
+  #lastSaid = "";
+  #afterThinking = false;
+
+  /** Without names nothing is taken for a call. */
+  constructor(names: ToolNames) {
+    this.#names = names;
+    const spelled = names.spellings();
+    this.#callsAllowed = spelled.length > 0;
+    const written = spelled.flatMap((name) => [`${name}(`, `${name}{`, `[${name}(`, `functions.${name}(`]);
+    this.#lineForms = this.#callsAllowed ? [...lineForms, ...fences.flatMap((fence) => lineForms.slice(0, 7).map((form) => fence + form)), ...written] : [];
+  }
+
+  push(delta: string): TextPiece[] {
+    this.#pending += delta;
+    return [...this.#drain(false)];
+  }
+
+  /** @param cut whether the output limit ended the text: then an open call stays open. */
+  end(cut: boolean): TextPiece[] {
+    const pieces = [...this.#drain(true)];
+    if (this.#mode.at === "held" || this.#mode.at === "action") {
+      const text = this.#pending;
+      this.#pending = "";
+      pieces.push(...this.#settle(text));
+    } else if (this.#mode.at === "arguments" && !cut) {
+      pieces.push({ type: "call_end", arguments: unreadableCall("", this.#mode.scan.text).arguments });
+    }
+    this.#mode = { at: "open" };
+    return pieces;
+  }
+
+  *#drain(final: boolean): Generator<TextPiece> {
+    for (;;) {
+      const before = this.#pending;
+      const { at } = this.#mode;
+      yield* this.#advance(final);
+      if (this.#pending === "" || (this.#pending === before && this.#mode.at === at)) return;
+    }
+  }
+
+  *#advance(final: boolean): Generator<TextPiece> {
+    const mode = this.#mode;
+    switch (mode.at) {
+      case "open":
+        return yield* this.#readOpen(final);
+      case "thinking":
+        return yield* this.#readThinking(mode.close, final);
+      case "held":
+        return;
+      case "action":
+        return yield* this.#readActionHead();
+      case "arguments":
+        return yield* this.#readArguments(mode.scan);
+      case "tail": {
+        const next = this.#pending.search(/[^\s}]/);
+        this.#pending = next === -1 ? "" : this.#pending.slice(next);
+        if (next !== -1) this.#mode = { at: "open" };
+        this.#atLineStart = true;
+      }
+    }
+  }
+
+  *#readOpen(final: boolean): Generator<TextPiece> {
+    if (this.#afterThinking) this.#pending = this.#pending.trimStart();
+    const blank = this.#lastSaid === "" && !this.#afterThinking;
+    // White space before a call is no answer.
+    if (blank && !final && this.#pending.trim() === "") return;
+    const { keepFrom, opening } = this.#look(final);
+    const end = opening ? opening.at : keepFrom;
+    const text = this.#pending.slice(0, end);
+    if (text !== "" && !(blank && text.trim() === "")) {
+      yield { type: "text", text };
+      this.#atLineStart = text.endsWith("\n");
+      this.#lastSaid = text.at(-1) ?? "";
+      this.#afterThinking = false;
+    }
+    this.#pending = this.#pending.slice(end + (opening?.length ?? 0));
+    if (opening) this.#mode = opening.mode;
+  }
+
+  /** The first thing that is no plain text, or from where on the text may become one. */
+  #look(final: boolean): { opening?: Opening; keepFrom: number } {
+    const text = this.#pending;
+    for (let at = 0; at < text.length; at += 1) {
+      const lineStart = this.#startsLine(at);
+      const character = text[at] ?? "";
+      if (!lineStart && character !== "<" && character !== "[") continue;
+      const rest = text.slice(at);
+      const found = this.#openingAt(rest, lineStart, (at > 0 ? text[at - 1] : this.#lastSaid) === "`");
+      if (found === "maybe" && !final) return { keepFrom: at };
+      if (found !== "maybe" && found) return { opening: { ...found, at }, keepFrom: at };
+    }
+    return { keepFrom: text.length };
+  }
+
+  /** Nothing but white space since the line began. */
+  #startsLine(at: number): boolean {
+    if (at > 0 && /\s/.test(this.#pending[at] ?? "") && this.#pending[at] !== "\n") return false;
+    const lineAt = this.#pending.lastIndexOf("\n", at - 1) + 1;
+    return (lineAt > 0 || this.#atLineStart) && this.#pending.slice(lineAt, at).trim() === "";
+  }
+
+  #openingAt(rest: string, lineStart: boolean, quoted: boolean): Omit<Opening, "at"> | "maybe" | undefined {
+    const maybe = (form: string): boolean => rest.length < form.length && form.startsWith(rest);
+    for (const [open, close] of lineStart ? thinkingTags : []) {
+      if (rest.startsWith(open)) return { length: open.length, mode: { at: "thinking", close } };
+      if (maybe(open)) return "maybe";
+    }
+    if (!this.#callsAllowed || quoted) return undefined;
+    for (const mark of dropped) {
+      if (rest.startsWith(mark)) return { length: mark.length, mode: { at: "open" } };
+      if (maybe(mark)) return "maybe";
+    }
+    for (const marker of callMarkers) {
+      if (rest.startsWith(marker)) return { length: 0, mode: { at: "held" } };
+      if (maybe(marker)) return "maybe";
+    }
+    return lineStart ? this.#lineOpening(rest) : undefined;
+  }
+
+  #lineOpening(rest: string): Omit<Opening, "at"> | "maybe" | undefined {
+    const compact = rest.slice(0, 120).replace(/\s+/g, "");
+    if (compact === "") return undefined;
+    const form = this.#lineForms.find((candidate) => compact.startsWith(candidate));
+    if (form !== undefined) return { length: 0, mode: { at: form === '{"tool":' ? "action" : "held" } };
+    return this.#lineForms.some((candidate) => candidate.startsWith(compact)) ? "maybe" : undefined;
+  }
+
+  *#readThinking(close: string, final: boolean): Generator<TextPiece> {
+    const at = this.#pending.indexOf(close);
+    const end = at !== -1 ? at : final ? this.#pending.length : this.#pending.length - partialLength(this.#pending, close);
+    const text = this.#pending.slice(0, end);
+    if (text !== "") yield { type: "thinking", text };
+    this.#pending = this.#pending.slice(at === -1 ? end : at + close.length);
+    if (at === -1) return;
+    this.#afterThinking = true;
+    this.#mode = { at: "open" };
+    this.#atLineStart = true;
+  }
+
+  *#readActionHead(): Generator<TextPiece> {
+    const match = actionHead.exec(this.#pending);
+    if (match) {
+      const written = match[1] ?? "";
+      yield { type: "call_start", name: this.#names.find(written) ?? written };
+      this.#pending = this.#pending.slice(match[0].length);
+      this.#mode = { at: "arguments", scan: new ObjectScan() };
+    } else if (this.#pending.length > actionHeadCharsMax) this.#mode = { at: "held" };
+  }
+
+  *#readArguments(scan: ObjectScan): Generator<TextPiece> {
+    const length = scan.push(this.#pending);
+    const delta = this.#pending.slice(0, length);
+    if (delta !== "") yield { type: "call_delta", delta };
+    this.#pending = this.#pending.slice(length);
+    if (!scan.done) return;
+    yield { type: "call_end", arguments: readArguments(scan.text) ?? unreadableCall("", scan.text).arguments };
+    this.#mode = { at: "tail" };
+  }
+
+  /** What was held back turns out to be calls, or text after all. */
+  #settle(held: string): TextPiece[] {
+    const calls = readCalls(held, this.#names) ?? (/^\s*\{\s*"tool"\s*:/.test(held) ? [unreadableCall(unreadableName, held)] : undefined);
+    if (!calls) return held === "" ? [] : [{ type: "text", text: held }];
+    return calls.flatMap((call): TextPiece[] => [
+      { type: "call_start", name: call.name },
+      { type: "call_delta", delta: JSON.stringify(call.arguments) },
+      { type: "call_end", arguments: call.arguments },
+    ]);
+  }
+}
+
+/** Length of the longest end of `text` that begins `mark`. */
+function partialLength(text: string, mark: string): number {
+  for (let length = Math.min(text.length, mark.length - 1); length > 0; length -= 1) {
+    if (mark.startsWith(text.slice(-length))) return length;
+  }
+  return 0;
+}
+
+/** Finds the end of a JSON object that arrives in pieces. */
+class ObjectScan {
+  #pieces: string[] = [];
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  done = false;
+
+  get text(): string {
+    return this.#pieces.join("");
+  }
+
+  /** @returns how many characters of the piece belong to the object. */
+  push(piece: string): number {
+    let at = 0;
+    while (at < piece.length && !this.done) {
+      this.#step(piece[at] ?? "");
+      at += 1;
+    }
+    this.#pieces.push(piece.slice(0, at));
+    return at;
+  }
+
+  #step(character: string): void {
+    if (this.#escaped) this.#escaped = false;
+    else if (this.#inString) {
+      if (character === "\\") this.#escaped = true;
+      else if (character === '"') this.#inString = false;
+    } else if (character === '"') this.#inString = true;
+    else if (character === "{" || character === "[") this.#depth += 1;
+    else if (character === "}" || character === "]") {
+      this.#depth -= 1;
+      this.done = this.#depth === 0;
+    }
+  }
+}
