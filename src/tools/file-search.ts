@@ -47,16 +47,22 @@ export async function searchFile(descriptor: number, bomBytes: number, options: 
   }
 }
 
+interface PassedLine {
+  line: number;
+  bytes: Buffer;
+}
+
 /** State of the search of one file: where it is, and which lines are still wanted as context. */
 class LineSearch {
   done = false;
   #options: SearchOptions;
   #line = 1;
-  #before: { line: number; bytes: Buffer }[] = [];
+  #before: PassedLine[] = [];
   #after = 0;
-  /** Bytes of the current line that are gone already, and whether it was a hit. */
+  /** Bytes of the current line that are gone already, whether it was a hit, and its beginning. */
   #pieceStart = 0;
   #pieceHit = false;
+  #head: PassedLine | undefined;
 
   constructor(options: SearchOptions) {
     this.#options = options;
@@ -92,7 +98,7 @@ class LineSearch {
   #remember(bytes: Buffer, from: number, target: number): void {
     const { context } = this.#options;
     if (context === 0) return;
-    const passed: { line: number; bytes: Buffer }[] = [];
+    const passed: PassedLine[] = [];
     let line = this.#line + countLineEnds(bytes, from, target);
     for (let end = target; end > from && passed.length < context; ) {
       const start = Math.max(from, end >= 2 ? bytes.lastIndexOf(0x0a, end - 2) + 1 : 0);
@@ -104,7 +110,9 @@ class LineSearch {
 
   #takeLine(bytes: Buffer): void {
     const line = bytes[bytes.length - 1] === 0x0d ? bytes.subarray(0, -1) : bytes;
-    this.#look(line);
+    this.#look(line, false);
+    if (this.#head && !this.#pieceHit) this.#passed(this.#head);
+    this.#head = undefined;
     this.#line++;
     this.#pieceStart = 0;
     this.#pieceHit = false;
@@ -112,12 +120,12 @@ class LineSearch {
 
   /** A stretch of a line that does not fit into the buffer; `length` bytes of it are done with afterwards. */
   #takePiece(bytes: Buffer, length: number): number {
-    this.#look(bytes);
+    this.#look(bytes, true);
     this.#pieceStart += length;
     return length;
   }
 
-  #look(bytes: Buffer): void {
+  #look(bytes: Buffer, isPiece: boolean): void {
     if (this.#pieceHit) return;
     const text = bytes.toString("utf8");
     const hit = this.#options.matcher.find(text);
@@ -130,7 +138,14 @@ class LineSearch {
       this.done = !this.#options.onLine({ line: this.#line, text });
       return;
     }
-    this.#before = [...this.#before, { line: this.#line, bytes: Buffer.from(bytes.subarray(0, overlapBytes)) }].slice(-context);
+    const head = { line: this.#line, bytes: Buffer.from(bytes.subarray(0, overlapBytes)) };
+    if (isPiece) this.#head = head;
+    else this.#passed(head);
+  }
+
+  /** A line without a hit, which may become the context of a later one. */
+  #passed(line: PassedLine): void {
+    this.#before = [...this.#before, line].slice(-this.#options.context);
   }
 
   #report(text: string, hit: { index: number; length: number }): void {
