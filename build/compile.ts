@@ -78,9 +78,15 @@ async function bundle(entry: string, embed: EmbedOptions, options: Partial<Bun.B
       ...options,
     } as Bun.BuildConfig);
   } catch (error) {
-    if (error instanceof AggregateError) throw new Error(error.errors.map(String).join("\n"), { cause: error });
+    if (error instanceof AggregateError) throw new Error(error.errors.map(describe).join("\n"), { cause: error });
     throw error;
   }
+}
+
+/** Where and what, for an error of the bundler. */
+function describe(error: unknown): string {
+  const known = error instanceof BuildMessage || error instanceof ResolveMessage ? error : undefined;
+  return known?.position ? `${known.position.file}:${known.position.line}:${known.position.column}: ${known.message}` : String(error);
 }
 
 /** Packages of another machine, exactly as package-lock.json names them, in a folder of their own. */
