@@ -5,11 +5,12 @@ import { contentText, type ToolCall } from "../core/message.ts";
 import { escapeControls } from "./escape-controls.ts";
 
 export interface TextViewOptions {
-  /** Takes pieces of the reply. */
-  stdout: (text: string) => void | Promise<void>;
-  stderr: (text: string) => void;
+  /** To stderr, as it is. */
+  write: (text: string) => void;
   /** Whether stderr is a terminal: progress and tool lines are shown, and lines may be overwritten. */
   terminal: boolean;
+  /** Whether the reply goes to a terminal, which its characters must not steer. */
+  stdoutIsTerminal: boolean;
   columns: number;
 }
 
@@ -17,53 +18,55 @@ const clearLine = "\r\u001b[2K";
 const dim = (text: string): string => `\u001b[2m${text}\u001b[22m`;
 const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
 
-export function createTextView(options: TextViewOptions): (event: AgentEvent) => void | Promise<void> {
-  const { stdout, stderr, terminal, columns } = options;
+/** Shows events one after another; what it returns belongs on stdout. */
+export function createTextView(options: TextViewOptions): (event: AgentEvent) => string {
+  const { columns, stdoutIsTerminal, terminal, write } = options;
   let progressShown = false;
   let lineOpen = false;
 
   const clearProgress = (): void => {
-    if (progressShown) stderr(clearLine);
+    if (progressShown) write(clearLine);
     progressShown = false;
   };
-  const note = (text: string): void => {
-    if (!terminal) return;
+  const note = (text: string): string => {
     clearProgress();
-    stderr(`${text}\n`);
+    if (terminal) write(`${text}\n`);
+    return "";
   };
-  const endLine = async (): Promise<void> => {
-    if (lineOpen) await stdout("\n");
+  const progress = (text: string): string => {
+    if (terminal) write(`${clearLine}${dim(text)}`);
+    progressShown = terminal;
+    return "";
+  };
+  const reply = (delta: string): string => {
+    clearProgress();
+    lineOpen = !delta.endsWith("\n");
+    return stdoutIsTerminal ? escapeControls(delta) : delta;
+  };
+  const endMessage = (errorMessage: string | undefined): string => {
+    clearProgress();
+    if (errorMessage !== undefined) write(`${terminal ? red("error") : "error"}: ${escapeControls(errorMessage)}\n`);
+    const ending = lineOpen ? "\n" : "";
     lineOpen = false;
+    return ending;
   };
 
-  return async (event) => {
+  return (event) => {
     switch (event.type) {
       case "engine_progressed":
-        if (!terminal) return;
-        progressShown = true;
-        stderr(`${clearLine}${dim(progressLine(event.stage, event.progress))}`);
-        return;
+        return progress(progressLine(event.stage, event.progress));
       case "message_updated":
-        if (event.update.type !== "text_delta") return;
-        clearProgress();
-        lineOpen = !event.update.delta.endsWith("\n");
-        await stdout(event.update.delta);
-        return;
+        return event.update.type === "text_delta" ? reply(event.update.delta) : "";
       case "message_ended":
-        clearProgress();
-        if (event.message.role !== "assistant") return;
-        await endLine();
-        if (event.message.errorMessage !== undefined) stderr(`${terminal ? red("error") : "error"}: ${escapeControls(event.message.errorMessage)}\n`);
-        return;
+        return event.message.role === "assistant" ? endMessage(event.message.errorMessage) : "";
       case "tool_started":
         return note(clip(`• ${callLine(event.call)}`, columns));
       case "tool_ended":
-        if (event.isError) note(red(clip(`  ${firstLine(contentText(event.result.content))}`, columns)));
-        return;
+        return event.isError ? note(red(clip(`  ${firstLine(contentText(event.result.content))}`, columns))) : "";
       case "retry_started":
         return note(dim(`  trying again in ${Math.round(event.delayMs / 1000)} s (${event.attempt} of ${event.maxAttempts}): ${escapeControls(event.errorMessage)}`));
       default:
-        return;
+        return "";
     }
   };
 }
