@@ -22,6 +22,8 @@ export function openDatabase(path: string): Database {
       // A row is on the disk when the event that tells of it is written, also after a power cut.
       database.run("PRAGMA synchronous = FULL");
       database.run("PRAGMA foreign_keys = ON");
+      // A removed session is overwritten, not only unlinked.
+      database.run("PRAGMA secure_delete = ON");
       retryWhileBusy(() => migrate(database, path));
     } catch (error) {
       database.close();

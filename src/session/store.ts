@@ -47,9 +47,9 @@ export class SessionStore {
     this.#newId = () => newId();
   }
 
-  /** Makes a session and owns it. */
-  createSession({ cwd, parent }: { cwd: string; parent?: string }): StoredSession {
-    const session: StoredSession = { id: this.#newId(), cwd, created: new Date(this.#now()).toISOString(), ...(parent === undefined ? {} : { parent }) };
+  /** Makes a session and owns it; id and time are fresh ones unless they were told before. */
+  createSession({ cwd, parent, id = this.#newId(), created = new Date(this.#now()).toISOString() }: { cwd: string; parent?: string; id?: string; created?: string }): StoredSession {
+    const session: StoredSession = { id, cwd, created, ...(parent === undefined ? {} : { parent }) };
     return this.#guarded(() => {
       this.#own(session.id, () => this.#insertSession(session));
       return session;
@@ -115,14 +115,19 @@ export class SessionStore {
     });
   }
 
-  /** All entries in the order of their making. */
-  entries(sessionId: string): AnyEntry[] {
-    return this.lines(sessionId).map((line) => JSON.parse(line) as AnyEntry);
+  /** The entries in the order of their making, all or those of one type. */
+  entries(sessionId: string, type?: string): AnyEntry[] {
+    return this.lines(sessionId, type).map((line) => JSON.parse(line) as AnyEntry);
   }
 
-  /** All entries as lines of JSON, without LF. */
-  lines(sessionId: string): string[] {
-    return this.#guarded(() => this.#database.query<{ json: string }, [string]>("SELECT json FROM entries WHERE session = ? ORDER BY sequence").all(sessionId).map(({ json }) => json));
+  /** The same as lines of JSON, without LF. */
+  lines(sessionId: string, type: string | null = null): string[] {
+    return this.#guarded(() =>
+      this.#database
+        .query<{ json: string }, { sessionId: string; type: string | null }>("SELECT json FROM entries WHERE session = $sessionId AND ($type IS NULL OR type = $type) ORDER BY sequence")
+        .all({ sessionId, type })
+        .map(({ json }) => json),
+    );
   }
 
   /** The session of a workspace that was appended to last; undefined when none has entries. */
@@ -228,20 +233,16 @@ export class SessionStore {
 
   #lock(id: string): Ownership {
     mkdirSync(dirname(this.#lockPath(id)), { recursive: true, mode: 0o700 });
-    const ownership = takeOwnership(this.#lockPath(id));
-    if (ownership !== undefined) return ownership;
-    const pid = this.#ownerPid(id);
-    throw new AgentError("session_busy", `session ${id} is in use by ${pid === undefined ? "another process" : `process ${pid}`}`);
-  }
-
-  /** Who owns a session that is owned: a new owner has the lock a few milliseconds before its note is written. */
-  #ownerPid(id: string): number | undefined {
     const note = this.#database.query<{ pid: number }, [string]>("SELECT pid FROM owners WHERE session = ?");
-    for (let tries = 0; tries < 20; tries++, Bun.sleepSync(5)) {
+    for (let tries = 1; ; tries++, Bun.sleepSync(5)) {
+      const ownership = takeOwnership(this.#lockPath(id));
+      if (ownership !== undefined) return ownership;
+      // Somebody who only looks holds the lock for a moment; a new owner writes its note a moment after it has the lock.
       const pid = note.get(id)?.pid;
-      if (pid !== undefined && isAlive(pid)) return pid;
+      const isNoted = pid !== undefined && isAlive(pid);
+      if (tries < (isNoted ? 3 : 20)) continue;
+      throw new AgentError("session_busy", `session ${id} is in use by ${isNoted ? `process ${pid}` : "another process"}`);
     }
-    return undefined;
   }
 
   #lockPath(id: string): string {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { AgentError } from "../../../src/core/error.ts";
 import { pruneSessions } from "../../../src/session/retention.ts";
 import { openStore } from "../../../src/session/store.ts";
@@ -111,10 +111,11 @@ describe("removing", () => {
     using folder = makeWorkspace();
     const store = openStore(folder.at("sessions.sqlite"));
     const { id } = store.createSession({ cwd: "/w" });
-    store.appendEntry(id, note("x"));
+    store.appendEntry(id, note("plain words"));
     store.remove(id);
     expect([store.listSessions(), store.entries(id), readdirSync(folder.at("session-owners"))]).toEqual([[], [], []]);
     store.close();
+    expect(readFileSync(folder.at("sessions.sqlite")).includes("plain words")).toBe(false);
   });
 
   test("retention spares what is owned, young or among the newest", () => {

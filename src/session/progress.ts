@@ -1,0 +1,83 @@
+// How far a session has come (sidecar.md section 8): its turns leave marks among the entries, so that counters and status
+// survive the process. The marks are `custom` entries: exported, never in the context.
+import type { TurnReason } from "../core/event.ts";
+import type { AnyEntry, EntryBody } from "./entry.ts";
+
+export interface EndedTurn {
+  turnIndex: number;
+  reason: TurnReason;
+  /** Steps of this turn alone. */
+  stepCount: number;
+  /** With `max_steps`. */
+  cause?: string;
+  /** With `failed`. */
+  message?: string;
+}
+
+export type StoredStatus = "pending" | "running" | "completed" | "failed" | "cancelled" | "stalled";
+
+export interface SessionProgress {
+  /** Turns begun. */
+  turnCount: number;
+  /** Steps of the ended turns. */
+  stepCount: number;
+  status: StoredStatus;
+  lastError: string | null;
+  /** The host's own words about the session. */
+  metadata: Record<string, unknown>;
+}
+
+const started = "turn_started";
+const ended = "turn_ended";
+const metadataType = "metadata";
+
+export function turnStartedEntry(turnIndex: number): EntryBody {
+  return { type: "custom", customType: started, data: { turnIndex } };
+}
+
+export function turnEndedEntry(turn: EndedTurn): EntryBody {
+  return { type: "custom", customType: ended, data: turn };
+}
+
+export function metadataEntry(metadata: Record<string, unknown>): EntryBody {
+  return { type: "custom", customType: metadataType, data: metadata };
+}
+
+/**
+ * Reads the marks; a turn that began and never ended belongs to a live owner or was interrupted.
+ * @param entries all of a session, or only those of type `custom`
+ */
+export function progressOf(entries: readonly AnyEntry[], { isBusy }: { isBusy: boolean }): SessionProgress {
+  const progress: SessionProgress = { turnCount: 0, stepCount: 0, status: "pending", lastError: null, metadata: {} };
+  for (const { type, customType, data } of entries) {
+    if (type !== "custom" || !isRecord(data)) continue;
+    if (customType === metadataType) progress.metadata = data;
+    else if (customType === started) Object.assign(progress, { turnCount: progress.turnCount + 1, status: "running" });
+    else if (customType === ended) {
+      const turn = data as Partial<EndedTurn>;
+      progress.stepCount += turn.stepCount ?? 0;
+      Object.assign(progress, restOf(turn));
+    }
+  }
+  if (progress.status !== "running" || isBusy) return progress;
+  return { ...progress, status: "cancelled", lastError: "turn interrupted: the agent stopped before it finished" };
+}
+
+function restOf({ reason, cause, message, stepCount = 0 }: Partial<EndedTurn>): Pick<SessionProgress, "status" | "lastError"> {
+  switch (reason) {
+    case "finish":
+      return { status: "completed", lastError: null };
+    case "cancelled":
+      return { status: "cancelled", lastError: null };
+    case "max_steps":
+      return { status: "stalled", lastError: `task_stopped:${cause ?? "step_ceiling"}: ${stepCount} steps without reply` };
+    case "failed":
+      return { status: "failed", lastError: message ?? "the turn failed" };
+    default:
+      return { status: "pending", lastError: null };
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
