@@ -33,7 +33,7 @@ export async function downloadPackages(packages: readonly Package[], target: Sou
     const largest = Math.max(...packages.map((part) => part.bytes));
     const total = packages.reduce((sum, part) => sum + part.bytes, 0);
     // pip keeps a wheel twice for a moment, and one is being read.
-    await target.checkSpace(total, (2 * settings.width + 1) * largest);
+    await target.checkSpace(total, (2 * Math.min(settings.width, packages.length) + 1) * largest);
     const pip = await findPip(settings.env, signal);
     const missing = partsAfter(packages, target.partial.bytes);
     const startUpTo = (count: number): void => {

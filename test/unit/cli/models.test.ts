@@ -3,6 +3,7 @@ import { formatBytes, pullPrinter } from "../../../src/cli/models-progress.ts";
 import { memoryNeedBytes } from "../../../src/cli/models-table.ts";
 import { type ModelsIo, runModels } from "../../../src/cli/models.ts";
 import { PullEvent } from "../../../src/models/pull-event.ts";
+import { ggufBytes, modelParts } from "../../support/gguf.ts";
 import { fakeWeights, serveWeights, sha256 } from "../../support/weights-server.ts";
 import { makeWorkspace, type Workspace } from "../../support/workspace.ts";
 
@@ -145,6 +146,32 @@ test("add refuses a file that is no model, with the defect", async () => {
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toContain(folder.at("noise.gguf"));
 });
+
+test("add takes a good model under its own name or another", async () => {
+  const model = ggufBytes(modelParts());
+  using folder = makeWorkspace({ "stick/tiny.gguf": model });
+  const added = await models(folder, ["add", folder.at("stick/tiny.gguf")]);
+  expect(added).toMatchObject({ status: 0, stdout: `${folder.at("models/tiny.gguf")}\n` });
+  expect(added.stderr).toBe(`installed tiny (${formatBytes(model.length)}, SHA-256 ${sha256(model)}, not in the catalogue)\n`);
+  expect(await models(folder, ["add", folder.at("stick/tiny.gguf"), "--name", "other"])).toMatchObject({ status: 0 });
+  expect(await models(folder, ["path", "other"])).toMatchObject({ status: 0, stdout: `${folder.at("models/other.gguf")}\n` });
+  expect(await models(folder, ["verify", "tiny"])).toMatchObject({ status: 0, stdout: expect.stringContaining("is that of the installation") });
+});
+
+test("pull takes a model whose size and hash nobody told", async () => {
+  const model = ggufBytes(modelParts());
+  using folder = makeWorkspace();
+  await using server = await serveWeights(model, () => ({ etag: null }));
+  const io = { customModels: [{ name: "tiny", url: `${server.url}/t.gguf` }] };
+  expect(await models(folder, ["pull", "tiny"], io)).toMatchObject({ status: 0, stdout: `${folder.at("models/tiny.gguf")}\n` });
+  expect(await models(folder, ["verify", "tiny"], io)).toMatchObject({ status: 0 });
+});
+
+test("an interrupted pull says that it goes on later", () =>
+  withOwnModel(async (folder, io) => {
+    const stopped = await models(folder, ["pull", "mine"], { ...io, signal: AbortSignal.abort() });
+    expect(stopped).toEqual({ status: 1, stdout: "", stderr: "atomic models: stopped; the same command goes on from what is there\n" });
+  }));
 
 describe("progress", () => {
   function shown(isTerminal: boolean, totalBytes: number | undefined): string {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { PullEvent } from "../../../src/models/pull-event.ts";
 import { entryOf, expectInstalled, failureOf, pull, rangeBytesMax, weights, withServer } from "../../support/pull-here.ts";
-import { sha256 } from "../../support/weights-server.ts";
+import { ggufBytes, modelParts } from "../../support/gguf.ts";
+import { serveWeights, sha256 } from "../../support/weights-server.ts";
 import { makeWorkspace } from "../../support/workspace.ts";
 
 describe("bytes that are not the model", () => {
@@ -44,6 +45,35 @@ describe("bytes that are not the model", () => {
       expect(failureOf(second).code).toBe("model_invalid");
       expect(Object.keys(folder.snapshot())).toEqual(["models/.downloads/m.gguf.lock"]);
     });
+  });
+});
+
+describe("bytes kept of a file whose size and hash nobody told", () => {
+  const model = ggufBytes(modelParts());
+  const etag = `"${sha256(model).slice(0, 16)}"`;
+  const cases: [string, Uint8Array, string, number][] = [
+    ["all of them: nothing is left to fetch", model, etag, 0],
+    ["some of them: the rest is fetched", model.subarray(0, 100), etag, model.length - 100],
+    ["more than there are: all is fetched again", Buffer.concat([model, model]), etag, model.length],
+    ["of another version: all is fetched again", new Uint8Array(model.length - 5), '"other"', model.length],
+  ];
+  for (const [title, kept, keptTag, sent] of cases) {
+    test(title, async () => {
+      using folder = makeWorkspace();
+      await using server = await serveWeights(model);
+      const entry = { name: "m", file: "m.gguf", verified: false, default: false, sources: [{ kind: "url" as const, url: `${server.url}/m.gguf` }] };
+      folder.write({ "models/.downloads/m.gguf.partial": kept, "models/.downloads/m.gguf.state.json": JSON.stringify({ url: `${server.url}/m.gguf`, etag: keptTag }) });
+      expect((await pull(entry, folder)).result).toMatchObject({ sha256: sha256(model), downloaded: true });
+      expect(server.sentBytes()).toBe(sent);
+    });
+  }
+
+  test("are thrown away when their note is cut off", async () => {
+    using folder = makeWorkspace();
+    await using server = await serveWeights(weights);
+    folder.write({ "models/.downloads/m.gguf.partial": new Uint8Array(500), "models/.downloads/m.gguf.state.json": '{"sha2' });
+    await pull(entryOf(server), folder);
+    expectInstalled(folder);
   });
 });
 
