@@ -2,6 +2,8 @@
 // Where a schema can't be followed exactly the rule gets looser, never wrong: every valid value that the rule leaves out
 // is only a different spelling of one that it accepts. Values are checked against the schema afterwards in any case.
 
+import { objectBody } from "./object-grammar.ts";
+
 export type JsonSchema = { [key: string]: unknown } | boolean;
 
 /** Rules by name; the first writer of a name wins. */
@@ -73,7 +75,7 @@ export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string
     case "array":
       return arrayRule(rules, schema, hint, depth);
     case "object":
-      return objectRule(rules, schema, hint, depth);
+      return rules.add(`${hint}-object`, objectBody(rules, schema, hint, [], depth));
     default:
       return anyRule(rules);
   }
@@ -151,48 +153,8 @@ function arrayRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint
   return rules.add(`${hint}-list`, least > 0 ? filled : `"[]" | ${filled}`);
 }
 
-function objectRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string, depth: number): string {
-  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
-  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
-  const names = Object.keys(properties);
-  if (names.length === 0) {
-    const extra = schema["additionalProperties"];
-    if (extra === false) return rules.add("nothing", '"{}"');
-    const value = schemaRule(rules, isSchema(extra) ? extra : true, `${hint}-value`, depth + 1);
-    const pair = `"\\"" ${characterRule(rules)}* "\\":" ${value}`;
-    return rules.add(`${hint}-map`, `"{" (${pair} ("," ${pair})*)? "}"`);
-  }
-  const members = names.map((name) => {
-    const value = properties[name];
-    const rule = schemaRule(rules, isSchema(value) ? value : true, `${hint}-${name}`, depth + 1);
-    return { pair: `${literal(`${JSON.stringify(name)}:`)} ${rule}`, required: required.has(name) };
-  });
-  return rules.add(`${hint}-object`, `"{" ${memberList(rules, members, hint)} "}"`);
-}
-
-interface Member {
-  pair: string;
-  required: boolean;
-}
-
-/** Members in their order, optional ones left out or not, commas only between those that are there. */
-function memberList(rules: GrammarRules, members: Member[], hint: string): string {
-  const rest = (index: number, first: boolean): string => {
-    const member = members[index];
-    if (!member) return "";
-    const here = first ? member.pair : `"," ${member.pair}`;
-    const after = rest(index + 1, false);
-    if (member.required) return `${here} ${after}`.trim();
-    if (!first) return `(${here})? ${after}`.trim();
-    const taken = `${here} ${after}`.trim();
-    const skipped = rest(index + 1, true);
-    return rules.add(`${hint}-from-${index}`, skipped ? `${taken} | ${skipped}` : `(${taken})?`);
-  };
-  return rest(0, true);
-}
-
 /** Any JSON value, nested at most three deep. */
-function anyRule(rules: GrammarRules): string {
+export function anyRule(rules: GrammarRules): string {
   const text = rules.add("string", `"\\"" ${characterRule(rules)}* "\\""`);
   const scalar = rules.add("any-scalar", `${text} | ${numberRule(rules)} | "true" | "false" | "null"`);
   let inner = scalar;
@@ -221,10 +183,10 @@ function limit(inclusive: unknown, exclusive: unknown, step: number, otherwise: 
   return step > 0 ? Math.max(...candidates) : Math.min(...candidates);
 }
 
-function isRecord(value: unknown): value is { [key: string]: unknown } {
+export function isRecord(value: unknown): value is { [key: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isSchema(value: unknown): value is JsonSchema {
+export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === "boolean" || isRecord(value);
 }

@@ -18,9 +18,9 @@ export function openDatabase(path: string): Database {
     const database = new Database(path, { readwrite: true, create: true, strict: true });
     try {
       database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+      // Enough to stay sound; what must outlast a power cut asks for more (`makeDurable`).
+      database.run("PRAGMA synchronous = NORMAL");
       retryWhileBusy(() => useWriteAheadLog(database));
-      // A row is on the disk when the event that tells of it is written, also after a power cut.
-      database.run("PRAGMA synchronous = FULL");
       database.run("PRAGMA foreign_keys = ON");
       // A removed session is overwritten, not only unlinked.
       database.run("PRAGMA secure_delete = ON");
@@ -31,6 +31,11 @@ export function openDatabase(path: string): Database {
     }
     return database;
   });
+}
+
+/** From now on a commit returns when its rows, and all before them, are on the disk. */
+export function makeDurable(database: Database): void {
+  database.run("PRAGMA synchronous = FULL");
 }
 
 /** Runs an access to the database; a failure of SQLite or of the disk becomes an AgentError that names the path. */

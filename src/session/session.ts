@@ -104,6 +104,11 @@ export class Session {
     await this.#inbox.followUp(text);
   }
 
+  /** Asks for a compaction at the next boundary of a step. */
+  async compact(): Promise<void> {
+    this.#options.runtime.log("warn", "compaction is not part of this version");
+  }
+
   /** Ends the running turn and everything after it; what waited in the queues is dropped. */
   async abort(reason: AbortReason): Promise<void> {
     if (this.#abort.signal.aborted) return;

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AgentError } from "../core/error.ts";
-import { guarded, openDatabase } from "./database.ts";
+import { guarded, makeDurable, openDatabase } from "./database.ts";
 import { type AnyEntry, type EntryBody, jsonLine, type SessionEntry } from "./entry.ts";
 import { isOwned, type Ownership, takeOwnership } from "./owner.ts";
 import { type SessionRow, type SessionSummary, type StoredSession, sessionOf, summaries, summaryOf, type SummaryRow } from "./rows.ts";
@@ -39,6 +39,7 @@ export class SessionStore {
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #owned = new Map<string, Owned>();
+  #isDurable = false;
 
   constructor(path: string, database: Database, { now = Date.now, newId = Bun.randomUUIDv7 }: StoreOptions) {
     this.path = path;
@@ -107,6 +108,8 @@ export class SessionStore {
     const { type, ...fields } = body;
     const timestamp = new Date(timestampMs).toISOString();
     return this.#guarded(() => {
+      if (!this.#isDurable) makeDurable(this.#database);
+      this.#isDurable = true;
       const id = this.#freshEntryId(sessionId);
       const entry = { type, id, parentId: parent, timestamp, ...fields } as unknown as SessionEntry & Body;
       this.#database.transaction(() => this.#insertEntry(sessionId, owned.sequence + 1, entry, jsonLine(entry))).immediate();

@@ -73,6 +73,47 @@ function sampleNode(node: Node, grammar: Grammar, random: Random): string {
   }
 }
 
+/** Whether the grammar accepts exactly this text. */
+export function accepts(grammar: Grammar, text: string): boolean {
+  const characters = [...text];
+  const known = new Map<string, ReadonlySet<number>>();
+  const ends = (node: Node, at: number): ReadonlySet<number> => {
+    switch (node.kind) {
+      case "literal":
+        return new Set(characters.slice(at, at + [...node.text].length).join("") === node.text ? [at + [...node.text].length] : []);
+      case "class": {
+        const code = characters[at]?.codePointAt(0);
+        const inside = code !== undefined && node.ranges.some(([low, high]) => code >= low && code <= high);
+        return new Set(code !== undefined && inside !== node.negated ? [at + 1] : []);
+      }
+      case "rule": {
+        const key = `${node.name} ${at}`;
+        const before = known.get(key);
+        if (before) return before;
+        const body = grammar.rules.get(node.name);
+        const found = body ? ends(body, at) : new Set<number>();
+        known.set(key, found);
+        return found;
+      }
+      case "sequence":
+        return node.parts.reduce<ReadonlySet<number>>((starts, part) => new Set([...starts].flatMap((start) => [...ends(part, start)])), new Set([at]));
+      case "choice":
+        return new Set(node.options.flatMap((option) => [...ends(option, at)]));
+      case "repeat": {
+        const found = new Set<number>(node.least === 0 ? [at] : []);
+        let starts: ReadonlySet<number> = new Set([at]);
+        for (let count = 1; count <= node.most && starts.size > 0; count += 1) {
+          starts = new Set([...starts].flatMap((start) => [...ends(node.node, start)]));
+          if (count >= node.least) for (const start of starts) found.add(start);
+          if (count > characters.length + node.least) break;
+        }
+        return found;
+      }
+    }
+  };
+  return ends({ kind: "rule", name: "root" }, 0).has(characters.length);
+}
+
 const probes = [0x20, 0x22, 0x2f, 0x41, 0x5c, 0x7f, 0xe9, 0x2028, 0x4e2d, 0xfffd, 0x1f600, 0x10ffff];
 
 function sampleClass(node: Extract<Node, { kind: "class" }>, random: Random): string {

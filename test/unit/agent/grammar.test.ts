@@ -3,7 +3,8 @@ import { z } from "zod";
 import { ActionDecoder, actionGrammar } from "../../../src/agent/action.ts";
 import { GrammarRules, literal, rangePatterns, schemaRule, type JsonSchema } from "../../../src/agent/grammar.ts";
 import type { ToolSpec } from "../../../src/core/tool.ts";
-import { parseGbnf, sample, seededRandom, type Random } from "../../support/gbnf.ts";
+import { objectBody } from "../../../src/agent/object-grammar.ts";
+import { accepts, parseGbnf, sample, seededRandom, type Random } from "../../support/gbnf.ts";
 
 const long = process.env["ATOMIC_TEST_LONG"] === "1";
 const schemaCount = long ? 1000 : 150;
@@ -135,5 +136,50 @@ describe("tool schemas", () => {
       expect(() => JSON.parse(sample(grammar, seededRandom(5)))).not.toThrow();
       expect(rules.toString().length).toBeLessThan(20_000);
     }
+  });
+});
+
+describe("forbidden objects", () => {
+  const schema = z.toJSONSchema(
+    z.strictObject({ path: z.string(), mode: z.enum(["replace", "append"]).optional(), all: z.boolean().optional(), limit: z.int().min(1).optional(), tags: z.array(z.string()).optional() }),
+    { io: "input" },
+  ) as { [key: string]: unknown };
+  const grammarWithout = (forbidden: Record<string, unknown>[]) => {
+    const rules = new GrammarRules();
+    const names = ["path", "mode", "all", "limit", "tags"];
+    const body = objectBody(rules, schema, "o", forbidden.map((object) => new Map(names.filter((name) => object[name] !== "*").map((name) => [name, object[name]]))), 0);
+    return parseGbnf(`root ::= ${body}\n${rules}`);
+  };
+  const paths = ["a", "ab", "abc", "", "b", 'a"', "é", "a\\", "\n"];
+  const objects = paths.flatMap((path) =>
+    [{}, { mode: "append" }, { mode: "replace", all: true }, { all: false }, { limit: 1 }, { limit: 12 }, { limit: 13 }, { all: true, limit: 1 }].map((more): Record<string, unknown> => ({ path, ...more })),
+  );
+
+  test("exactly the forbidden ones can't be written", () => {
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const random = seededRandom(seed);
+      const forbidden = objects.filter(() => random() < 0.15);
+      const grammar = grammarWithout(forbidden);
+      for (const object of objects) expect([seed, object, accepts(grammar, JSON.stringify(object))]).toEqual([seed, object, !forbidden.includes(object)]);
+      for (let round = 0; round < 20; round += 1) {
+        const text = sample(grammar, random);
+        expect(forbidden.map((object) => JSON.stringify(object))).not.toContain(text);
+      }
+    }
+  });
+
+  test("a member that is not named may hold anything", () => {
+    const grammar = grammarWithout([{ path: "a", mode: undefined, all: "*", limit: "*", tags: "*" }]);
+    expect(accepts(grammar, '{"path":"a","limit":3}')).toBe(false);
+    expect(accepts(grammar, '{"path":"a"}')).toBe(false);
+    expect(accepts(grammar, '{"path":"a","mode":"append","limit":3}')).toBe(true);
+    expect(accepts(grammar, '{"path":"b","limit":3}')).toBe(true);
+  });
+
+  test("a value that can't be told apart is left out with it", () => {
+    const grammar = grammarWithout([{ path: "a", tags: ["x"] }]);
+    expect(accepts(grammar, '{"path":"a","tags":["x"]}')).toBe(false);
+    expect(accepts(grammar, '{"path":"a"}')).toBe(true);
+    expect(accepts(grammar, '{"path":"b","tags":["x"]}')).toBe(true);
   });
 });

@@ -1,0 +1,185 @@
+// `atomic run` and `atomic json`: from the command line to a session that a mode drives. Everything that can be wrong with
+// arguments, configuration and names is found before the first line goes out.
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import type { LoadedConfig } from "../config/load.ts";
+import { AgentError } from "../core/error.ts";
+import type { Emit } from "../core/event.ts";
+import type { AskApproval } from "../core/approval.ts";
+import { steadyClock, type Log, type Runtime } from "../core/runtime.ts";
+import { version } from "../embedded.ts";
+import { chooseEngine, type EngineChoice } from "../engines/choice.ts";
+import type { PromptContent } from "../modes/prompt-run.ts";
+import { watchProcess, type EndWatch } from "../modes/signals.ts";
+import { sandboxKind } from "../sandbox/sandbox.ts";
+import { continuedRecord, newRecord, resumedRecord, type SessionRecord } from "../session/record.ts";
+import { Session } from "../session/session.ts";
+import { describeWorkspace } from "../tools/describe-workspace.ts";
+import type { SessionHeader } from "../wire/json/schema.ts";
+import { parsePromptArguments, type PromptArguments } from "./arguments.ts";
+import type { ProcessIo } from "./process-io.ts";
+import { readFilePart, textArgument } from "./prompt-files.ts";
+import { checkPromptGiven, readPrompts, stdinKindOf } from "./prompt-parts.ts";
+import { setUpTools, type ToolSetup } from "./tool-setup.ts";
+import { turnSettings } from "./turn-settings.ts";
+
+/** Everything that a mode needs, made and checked, and nothing opened. */
+interface Prepared {
+  parsed: PromptArguments;
+  loaded: LoadedConfig;
+  workspace: string;
+  choice: EngineChoice;
+  toolSetup: ToolSetup;
+  record: SessionRecord;
+  runtime: Runtime;
+  systemPrompt: string | undefined;
+  systemAdditions: string[];
+  readPrompts: (signal: AbortSignal) => Promise<PromptContent[]>;
+}
+
+/** @returns the exit status. @throws AgentError for everything that is wrong before the first line */
+export async function runPromptCommand(face: "run" | "json", argv: readonly string[], io: ProcessIo): Promise<number> {
+  const parsed = parsePromptArguments(argv);
+  if (parsed.help) {
+    const { promptHelp } = await import("./help.ts");
+    io.print(promptHelp());
+    return 0;
+  }
+  // The parent is remembered before anything takes time.
+  const watch = watchProcess();
+  const prepared = await prepare(parsed, io);
+  const isJson = face === "json" || parsed.mode === "json";
+  try {
+    return isJson && parsed.mode !== "text" ? await runAsJson(prepared, watch, io) : await runAsText(prepared, watch, io);
+  } finally {
+    prepared.toolSetup.close();
+    prepared.record.close();
+  }
+}
+
+async function runAsJson(prepared: Prepared, watch: EndWatch, io: ProcessIo): Promise<number> {
+  const { runJsonMode } = await import("../modes/json.ts");
+  const { parsed, runtime } = prepared;
+  return runJsonMode({
+    output: io.stdoutDescriptor,
+    header: headerOf(prepared),
+    updates: parsed.updates,
+    readPrompts: prepared.readPrompts,
+    openSession: (emit) => openSession(prepared, emit),
+    ...(parsed.stdinCommands ? { commands: Bun.stdin.stream() } : {}),
+    ...(parsed.timeoutMs === undefined ? {} : { timeoutMs: parsed.timeoutMs }),
+    watch,
+    warn: io.warn,
+    now: runtime.now,
+  });
+}
+
+async function runAsText(prepared: Prepared, watch: EndWatch, io: ProcessIo): Promise<number> {
+  const { runTextMode } = await import("../modes/text.ts");
+  const { parsed, runtime } = prepared;
+  const ask = io.canAsk ? (await import("./ask-approval.ts")).askOnTerminal(io) : undefined;
+  return runTextMode({
+    output: io.stdoutDescriptor,
+    view: { write: io.write, terminal: io.stderrIsTerminal, stdoutIsTerminal: io.stdoutIsTerminal, columns: io.columns },
+    readPrompts: prepared.readPrompts,
+    openSession: (emit) => openSession(prepared, emit, ask),
+    ...(parsed.stdinCommands ? { commands: Bun.stdin.stream() } : {}),
+    ...(parsed.timeoutMs === undefined ? {} : { timeoutMs: parsed.timeoutMs }),
+    watch,
+    warn: io.warn,
+    now: runtime.now,
+  });
+}
+
+async function prepare(parsed: PromptArguments, io: ProcessIo): Promise<Prepared> {
+  const stdinKind = stdinKindOf();
+  checkPromptGiven(parsed, stdinKind);
+  const { loadConfig, unknownSavedProvider } = await import("../config/load.ts");
+  const loaded = loadConfig({ env: io.env });
+  const { config, paths } = loaded;
+  for (const warning of loaded.warnings) io.warn(warning);
+  const workspace = realpathSync(process.cwd());
+  const fault = parsed.model === undefined && parsed.provider === undefined ? unknownSavedProvider(config) : undefined;
+  if (fault !== undefined) throw new AgentError("config_invalid", fault);
+  const now = steadyClock();
+  const runtime: Runtime = { now, id: () => Bun.randomUUIDv7(), log: logTo(io, config.log.level) };
+  const files = parsed.files.map((path) => readFilePart(path, workspace));
+  const systemPrompt = parsed.systemPrompt === undefined ? undefined : textArgument(parsed.systemPrompt, workspace);
+  const systemAdditions = parsed.appendSystemPrompt.map((text) => textArgument(text, workspace));
+  const toolSetup = setUpTools(loaded, io.env, homedir(), parsed);
+  const choice = await chooseEngine(parsed, config, {
+    modelsDir: paths.models,
+    engineDir: paths.engine,
+    promptStatesDir: paths.promptStates,
+    home: homedir(),
+    variable: loaded.variable,
+    log: runtime.log,
+  });
+  return {
+    parsed,
+    loaded,
+    workspace,
+    choice,
+    toolSetup,
+    record: recordFor(parsed, paths.sessions, workspace, now),
+    runtime,
+    systemPrompt,
+    systemAdditions,
+    readPrompts: (signal) => readPrompts({ parsed, files, stdin: { kind: stdinKind, open: () => Bun.stdin.stream() }, images: choice.images, warn: io.warn, signal }),
+  };
+}
+
+function recordFor(parsed: PromptArguments, path: string, workspace: string, now: () => number): SessionRecord {
+  if (parsed.session !== undefined) return resumedRecord(parsed.session, { path, workspace, now });
+  if (parsed.continue) return continuedRecord({ path, workspace, now });
+  return newRecord({ path: parsed.noSession ? undefined : path, workspace, now });
+}
+
+function headerOf({ choice, loaded, record, workspace }: Prepared): SessionHeader {
+  const { id, created, parent } = record.identity;
+  return {
+    type: "session",
+    version: 3,
+    id,
+    timestamp: created,
+    cwd: workspace,
+    ...(parent === undefined ? {} : { parentSession: parent }),
+    provider: choice.provider,
+    ...(choice.model === "" ? {} : { model: choice.model }),
+    agentVersion: version,
+    sandbox: sandboxKind(loaded.config.tools.shell.sandbox),
+    ...(record.resumed ? { resumed: true as const } : {}),
+  };
+}
+
+async function openSession(prepared: Prepared, emit: Emit, ask?: AskApproval): Promise<Session> {
+  const { choice, loaded, parsed, record, runtime, systemAdditions, systemPrompt, toolSetup, workspace } = prepared;
+  record.open();
+  if (record.name !== undefined) await emit({ type: "session_renamed", name: record.name });
+  const engine = await choice.create();
+  return new Session({
+    id: record.identity.id,
+    workspace,
+    engine,
+    tools: toolSetup.tools,
+    settings: turnSettings(loaded.config, parsed),
+    approvalLevel: parsed.approvalLevel ?? (loaded.config.agent.approvalLevel as 1 | 2 | 3 | 4 | 5 | undefined) ?? 2,
+    ...(ask ? { ask } : {}),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    systemAdditions,
+    describeWorkspace: () => describeWorkspace(workspace),
+    messages: record.messages,
+    store: (message) => record.store(message),
+    emit,
+    runtime,
+  });
+}
+
+const levels = ["debug", "info", "warn", "error"] as const;
+
+function logTo(io: ProcessIo, least: (typeof levels)[number]): Log {
+  return (level, message) => {
+    if (levels.indexOf(level) < Math.max(levels.indexOf(least), least === "info" ? levels.indexOf("warn") : 0)) return;
+    io.warn(message);
+  };
+}

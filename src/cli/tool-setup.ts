@@ -1,0 +1,67 @@
+// The tools of a session, from the configuration and the command line.
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LoadedConfig } from "../config/load.ts";
+import { AgentError } from "../core/error.ts";
+import { nearest } from "../core/nearest.ts";
+import type { Tool } from "../core/tool.ts";
+import { builtinTools } from "../tools/index.ts";
+
+export interface ToolSetup {
+  tools: Tool[];
+  /** Removes the private temporary folder. */
+  close: () => void;
+}
+
+export interface ToolChoice {
+  /** Absent = all of them. */
+  tools?: readonly string[] | undefined;
+  excludeTools?: readonly string[] | undefined;
+}
+
+/** @throws AgentError `usage` for a name or pattern that fits no tool */
+export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, string | undefined>>, home: string, choice: ToolChoice): ToolSetup {
+  const { config, stateDir } = loaded;
+  const { shell } = config.tools;
+  // Its name is fixed now, for the sandbox; it is made when a command first runs.
+  const temporaryFolder = join(tmpdir(), `atomic-${crypto.randomUUID()}`);
+  const all = builtinTools({
+    home,
+    stateFolder: stateDir,
+    readScope: config.agent.readScope,
+    readable: () => [],
+    temporaryFolder,
+    shell: {
+      defaultTimeoutMs: shell.defaultTimeoutMs,
+      sandbox: shell.sandbox,
+      network: shell.network,
+      readPaths: shell.readPaths,
+      writePaths: shell.writePaths,
+      environment: env,
+      secretVariables: config.llm.providers.flatMap(({ apiKeyEnvVar }) => apiKeyEnvVar ?? []),
+    },
+  });
+  return { tools: chosen(all, choice), close: () => rmSync(temporaryFolder, { recursive: true, force: true }) };
+}
+
+function chosen(all: readonly Tool[], { tools, excludeTools }: ToolChoice): Tool[] {
+  const allowed = tools === undefined ? undefined : matching(tools, all, "--tools");
+  const denied = matching(excludeTools ?? [], all, "--exclude-tools");
+  return all.filter((tool) => (allowed === undefined || allowed.has(tool.name)) && !denied.has(tool.name));
+}
+
+function matching(patterns: readonly string[], all: readonly Tool[], flag: string): Set<string> {
+  const names = all.map((tool) => tool.name);
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    const matcher = new RegExp(`^${pattern.split("*").map(RegExp.escape).join(".*")}$`);
+    const fitting = names.filter((name) => matcher.test(name));
+    if (fitting.length === 0) {
+      const near = nearest(pattern, names);
+      throw new AgentError("usage", `${flag}: there is no tool ${JSON.stringify(pattern)}${near ? `; did you mean ${near}?` : ""} The tools are ${names.join(", ")}`);
+    }
+    for (const name of fitting) found.add(name);
+  }
+  return found;
+}

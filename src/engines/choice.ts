@@ -1,0 +1,136 @@
+// Which engine serves: what the command line names, else what is saved, else the local model, else the server that is
+// there. Choosing loads nothing; the engine is made when it is first needed.
+import { AgentError } from "../core/error.ts";
+import type { Engine } from "../core/engine.ts";
+import { nearest } from "../core/nearest.ts";
+import type { Log } from "../core/runtime.ts";
+import { loadCatalog, type CustomModel } from "../models/catalog.ts";
+import { defaultModel, resolveModel, type ResolvedModel, type Store } from "../models/store.ts";
+import { withFallback } from "./fallback.ts";
+import { readScript, createScriptedEngine } from "./scripted.ts";
+import { isServing, llamaServerEngine, providerEngine, type ProviderSettings, type ServerSettings } from "./servers.ts";
+
+export interface EngineSettings extends ServerSettings {
+  defaultProvider: string | undefined;
+  defaultModel: string | undefined;
+  localModels: ServerSettings["localModels"] & {
+    mode: "managed" | "external" | null;
+    managed: {
+      modelId: string | null;
+      contextSize: number;
+      gpuLayers: "auto" | number;
+      threads: number;
+      promptState: { enabled: boolean; maxBytes: number };
+    };
+    customModels: readonly CustomModel[];
+  };
+  llm: ServerSettings["llm"] & { providers: readonly ProviderSettings[] };
+}
+
+export interface EnginePlaces {
+  modelsDir: string;
+  engineDir: string;
+  promptStatesDir: string;
+  home: string;
+  /** A variable that holds a provider's key. */
+  variable: (name: string) => string | undefined;
+  log: Log;
+}
+
+export interface EngineWish {
+  model?: string | undefined;
+  provider?: string | undefined;
+}
+
+export interface EngineChoice {
+  provider: string;
+  model: string;
+  /** Whether the model takes images, as far as that is known. */
+  images: boolean;
+  /** Makes the engine; still opens no model. */
+  create: () => Promise<Engine>;
+}
+
+/** @throws AgentError `model_unknown` (what is named isn't there), `model_missing` (nothing can serve) */
+export async function chooseEngine(wish: EngineWish, settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice> {
+  const { provider, model } = resolveWish(wish, settings);
+  const script = model?.startsWith("scripted:") ? model.slice("scripted:".length) : provider === "scripted" ? model : undefined;
+  if (script !== undefined) return scripted(script);
+  const configured = settings.llm.providers.find(({ id }) => id === provider);
+  if (configured) return fromProvider(configured, model, settings, places);
+  if (provider === "llama-server" || (provider === undefined && model === undefined && settings.localModels.mode === "external")) return external(settings, places);
+  if (provider !== undefined && provider !== "llama") throw unknownProvider(provider, settings);
+  return local(model, wish.model !== undefined, settings, places);
+}
+
+/** `--model provider/id` names both; what the command line leaves open is what is saved. */
+function resolveWish(wish: EngineWish, settings: EngineSettings): EngineWish {
+  const known = ["llama", "llama-server", "scripted", ...settings.llm.providers.map(({ id }) => id)];
+  if (wish.model !== undefined) {
+    const slash = wish.model.indexOf("/");
+    const prefix = wish.model.slice(0, slash);
+    if (slash > 0 && known.includes(prefix)) return { provider: wish.provider ?? prefix, model: wish.model.slice(slash + 1) };
+    return { provider: wish.provider, model: wish.model };
+  }
+  if (wish.provider !== undefined) return { provider: wish.provider, ...(wish.provider === settings.defaultProvider ? { model: settings.defaultModel } : {}) };
+  const saved = settings.defaultProvider;
+  if (saved !== undefined && known.includes(saved)) return { provider: saved, model: settings.defaultModel };
+  return { model: settings.defaultProvider === undefined ? settings.defaultModel : undefined };
+}
+
+function scripted(file: string): EngineChoice {
+  const script = readScript(file);
+  return { provider: "scripted", model: `scripted:${file}`, images: true, create: async () => createScriptedEngine(script, file) };
+}
+
+function fromProvider(provider: ProviderSettings, model: string | undefined, settings: EngineSettings, places: EnginePlaces): EngineChoice {
+  const chosen = model ?? provider.defaultChatModel ?? "";
+  return { provider: provider.id, model: chosen, images: provider.kind === "openai-compatible", create: () => providerEngine(provider, chosen, settings, places) };
+}
+
+function external(settings: EngineSettings, places: EnginePlaces): EngineChoice {
+  return { provider: "llama-server", model: "llama-server", images: false, create: () => llamaServerEngine(settings, places.log) };
+}
+
+async function local(name: string | undefined, named: boolean, settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice> {
+  const store: Store = { modelsDir: places.modelsDir, catalog: loadCatalog(settings.localModels.customModels, places.home) };
+  try {
+    return inProcess(name === undefined ? await defaultModel(settings.localModels.managed.modelId, store) : await resolveModel(name, store), settings, places);
+  } catch (error) {
+    if (!(error instanceof AgentError) || named || settings.localModels.mode === "managed") throw error;
+    if (error.code !== "model_missing" && error.code !== "model_unknown") throw error;
+    if (await isServing(settings)) {
+      places.log("warn", `${error.message}; using the llama-server at localModels.url`);
+      return external(settings, places);
+    }
+    throw new AgentError("model_missing", error.message, { cause: error });
+  }
+}
+
+function inProcess(model: ResolvedModel, settings: EngineSettings, places: EnginePlaces): EngineChoice {
+  const create = async (): Promise<Engine> => {
+    const { createLlamaEngine } = await import("./llama/engine.ts");
+    const { contextSize, gpuLayers, promptState, threads } = settings.localModels.managed;
+    const engine = createLlamaEngine({
+      modelPath: model.path,
+      modelId: model.id,
+      openLibrary: async () => {
+        const { openLlamaLibrary } = await import("./llama/library.ts");
+        return openLlamaLibrary({ engineDir: places.engineDir, log: places.log });
+      },
+      threads,
+      contextSize,
+      gpuLayers,
+      ...(promptState.enabled ? { promptStates: { directory: places.promptStatesDir, bytesMax: promptState.maxBytes } } : {}),
+      log: places.log,
+    });
+    return settings.localModels.mode === "managed" ? engine : withFallback(engine, () => llamaServerEngine(settings, places.log), places.log);
+  };
+  return { provider: "llama", model: model.id, images: false, create };
+}
+
+function unknownProvider(provider: string, settings: EngineSettings): AgentError {
+  const known = ["llama", "llama-server", "scripted", ...settings.llm.providers.map(({ id }) => id)];
+  const near = nearest(provider, known);
+  return new AgentError("model_unknown", `unknown provider ${JSON.stringify(provider)}${near ? `: did you mean ${near}?` : ""}; known are ${known.join(", ")}`);
+}
