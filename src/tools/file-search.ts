@@ -1,6 +1,7 @@
 // Searches one file for a pattern, line by line, through a buffer of constant size, whatever the file's size.
 // Lines longer than the buffer are searched in pieces that overlap.
 import { readSync } from "node:fs";
+import { limits } from "../core/limits.ts";
 import type { LineMatcher } from "./line-matcher.ts";
 
 export interface FoundLine {
@@ -26,7 +27,7 @@ export interface SearchOptions {
 
 const bufferBytes = 1024 * 1024;
 const overlapBytes = 4096;
-const chunksBetweenPauses = 8;
+const workBetweenPausesMs = 15;
 
 /** Searches from the descriptor's start, skipping `bomBytes`; pauses now and then for other work. */
 export async function searchFile(descriptor: number, bomBytes: number, options: SearchOptions): Promise<void> {
@@ -34,8 +35,11 @@ export async function searchFile(descriptor: number, bomBytes: number, options: 
   const buffer = Buffer.allocUnsafe(bufferBytes);
   let kept = 0;
   let position = bomBytes;
-  for (let chunk = 1; ; chunk++) {
-    if (chunk % chunksBetweenPauses === 0) await new Promise(setImmediate);
+  for (let pausedAt = performance.now(); ; ) {
+    if (performance.now() - pausedAt > workBetweenPausesMs) {
+      await new Promise(setImmediate);
+      pausedAt = performance.now();
+    }
     options.signal.throwIfAborted();
     const read = readSync(descriptor, buffer, kept, buffer.length - kept, position);
     position += read;
@@ -63,6 +67,7 @@ class LineSearch {
   #pieceStart = 0;
   #pieceHit = false;
   #head: PassedLine | undefined;
+  #scanIsSlow = false;
 
   constructor(options: SearchOptions) {
     this.#options = options;
@@ -71,11 +76,11 @@ class LineSearch {
   /** Searches the whole lines in `bytes` and returns how many bytes are dealt with. */
   take(bytes: Buffer, last: boolean): number {
     let at = 0;
-    const needle = this.#options.matcher.needle;
     const end = last ? bytes.length : bytes.lastIndexOf(0x0a) + 1;
     if (end === 0) return bytes.length < bufferBytes ? 0 : this.#takePiece(bytes, bytes.length - overlapBytes);
+    const nextHit = this.#hitFinder(bytes.subarray(0, end));
     while (at < end && !this.done) {
-      if (needle && this.#after === 0 && this.#pieceStart === 0) at = this.#skip(bytes, at, end, needle);
+      if (nextHit && this.#after === 0 && this.#pieceStart === 0) at = this.#skip(bytes, at, end, nextHit(at));
       if (at >= end) break;
       const lineEnd = bytes.indexOf(0x0a, at);
       const next = lineEnd < 0 ? end : lineEnd + 1;
@@ -85,10 +90,28 @@ class LineSearch {
     return end;
   }
 
-  /** Moves to the start of the next line that holds the needle, remembering the lines before it. */
-  #skip(bytes: Buffer, from: number, end: number, needle: Buffer): number {
-    const found = bytes.subarray(0, end).indexOf(needle, from);
-    const target = found < 0 ? end : bytes.lastIndexOf(0x0a, found) + 1;
+  /** Tells where the next hit may be, at or after a byte, or -1; undefined where each line has to be looked at. */
+  #hitFinder(bytes: Buffer): ((from: number) => number) | undefined {
+    const { needle, scan } = this.#options.matcher;
+    if (needle) return (from) => bytes.indexOf(needle, from);
+    if (!scan || this.#scanIsSlow) return undefined;
+    const text = bytes.toString("utf8");
+    // Only where each byte is one character are places in the text those of the bytes.
+    if (text.length !== bytes.length) return undefined;
+    return (from) => {
+      if (this.#scanIsSlow) return from;
+      const began = performance.now();
+      scan.lastIndex = from;
+      const index = scan.exec(text)?.index ?? -1;
+      // A scan that took too long may have been given up: line by line is slower and sure.
+      this.#scanIsSlow = performance.now() - began > limits.patternMatchMs;
+      return this.#scanIsSlow ? from : index;
+    };
+  }
+
+  /** Moves to the start of the line of the next hit, remembering the lines before it. */
+  #skip(bytes: Buffer, from: number, end: number, hit: number): number {
+    const target = hit < 0 ? end : hit === 0 ? 0 : bytes.lastIndexOf(0x0a, hit - 1) + 1;
     if (target <= from) return from;
     this.#remember(bytes, from, target);
     this.#line += countLineEnds(bytes, from, target);
