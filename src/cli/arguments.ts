@@ -70,8 +70,8 @@ const valueFlag = (set: (parsed: PromptArguments, value: string, name: string) =
 const flags: ReadonlyMap<string, Flag> = new Map<string, Flag>([
   ["--help", switchFlag((parsed) => (parsed.help = true))],
   ["-h", switchFlag((parsed) => (parsed.help = true))],
-  ["--mode", valueFlag((parsed, value, name) => (parsed.mode = oneOf(name, value, ["text", "json"])))],
   ["--model", valueFlag((parsed, value, name) => (parsed.model = filled(name, value)))],
+  ["--mode", valueFlag((parsed, value, name) => (parsed.mode = oneOf(name, value, ["text", "json"])))],
   ["--provider", valueFlag((parsed, value, name) => (parsed.provider = filled(name, value)))],
   ["--thinking", valueFlag((parsed, value, name) => (parsed.thinking = oneOf(name, value, ThinkingLevel.options)))],
   ["--session", valueFlag((parsed, value, name) => (parsed.session = filled(name, value)))],
