@@ -109,7 +109,7 @@ export const configKeys = {
       maxDurationMs: key(7_200_000, waitMs, "Longest task"),
       autoContinue: key(true, boolean, "Begin a new leg by itself when one is used up"),
     },
-    approvalLevel: optional(() => z.int().min(1).max(5), "What is done without asking, 1 to 5; without a value 1 in the sidecar, 2 elsewhere"),
+    approvalLevel: optional(() => z.literal([1, 2, 3, 4, 5]), "What is done without asking, 1 to 5; without a value 1 in the sidecar, 2 elsewhere"),
     readScope: key("working-dir", () => z.enum(["working-dir", "unrestricted"]), "What may be read without asking"),
     toolTimeoutMs: key(60_000, waitMs, "Longest run of any tool but `shell.run`"),
     maxParallelToolCalls: key(8, () => z.int().min(1).max(16), "Calls that run side by side"),

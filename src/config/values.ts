@@ -25,6 +25,7 @@ export function expectation(schema: z.ZodType): string {
 export function kindsOf(schema: z.ZodType): Set<string> {
   if (schema instanceof z.ZodNullable) return new Set(["null", ...kindsOf(schema.unwrap() as z.ZodType)]);
   if (schema instanceof z.ZodUnion) return new Set(schema.options.flatMap((option) => [...kindsOf(option as z.ZodType)]));
+  if (schema instanceof z.ZodLiteral) return new Set([...schema.values].map((value) => typeof value));
   if (schema instanceof z.ZodBoolean) return new Set(["boolean"]);
   if (schema instanceof z.ZodNumber) return new Set(["number"]);
   if (schema instanceof z.ZodArray || schema instanceof z.ZodObject) return new Set(["structure"]);
