@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { cpus, release } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { AgentError, messageOf } from "../../core/error.ts";
 import type { Log } from "../../core/runtime.ts";
 import { nativeLibrary } from "../../embedded.ts";
@@ -56,6 +56,7 @@ export async function probeEngine(options: ProbeOptions): Promise<void> {
 export async function runProbeChild(engineDir: string): Promise<number> {
   const silent: Log = () => {};
   try {
+    if (!isAbsolute(engineDir)) throw new AgentError("usage", `${probeCommand} needs the absolute path of the engine's folder, not "${engineDir}"`);
     const root = nativeLibrary === undefined ? undefined : await unpackLibrary(nativeLibrary, engineDir, silent);
     const llama = await loadLlama(root, silent);
     await llama.dispose();

@@ -227,4 +227,5 @@ test("run from source, the library loads from the packages and logs to the given
     await llama.dispose();
   }
   expect(await runProbeChild(workspace.at("engine"))).toBe(0);
+  expect(await runProbeChild("engine")).toBe(1);
 });
