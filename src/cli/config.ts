@@ -10,7 +10,7 @@ import { keysByName } from "../config/schema.ts";
 import { masked } from "../config/values.ts";
 import { AgentError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
-import { type CommandIo, exitCodeFor } from "./io.ts";
+import { type CommandIo, exitCodeFor, tell } from "./io.ts";
 
 const usage = `usage: atomic config list             every key: value in force, where it comes from, meaning
        atomic config get KEY          the value in force
@@ -86,7 +86,7 @@ function edit(io: CommandIo, change: (before: string) => string): void {
   const fault = faultOf(after, path);
   if (fault !== undefined && broken === undefined) throw fault;
   if (after !== before) replaceFile(path, after);
-  if (fault !== undefined) io.stderr(`warning: another fault is left: ${fault.message}\n`);
+  if (fault !== undefined) tell(io, `another fault is left: ${fault.message}`);
 }
 
 function faultOf(text: string, path: string): AgentError | undefined {
@@ -115,10 +115,10 @@ function valueAt(config: unknown, name: string): unknown {
 }
 
 function warn(io: CommandIo, warnings: readonly string[]): void {
-  for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
+  for (const warning of warnings) tell(io, warning);
 }
 
 function noteVariable(io: CommandIo, name: string): void {
   const variable = variableOf(name);
-  if (io.env[variable]) io.stderr(`warning: ${variable} is set and wins over the file\n`);
+  if (io.env[variable]) tell(io, `${variable} is set and wins over the file`);
 }

@@ -8,6 +8,11 @@ export interface CommandIo {
   env: Environment;
 }
 
+/** One message for people, named as every other one of the program. */
+export function tell(io: CommandIo, message: string): void {
+  io.stderr(`atomic: ${message}\n`);
+}
+
 /** Runs a sub-command; a failure becomes its message on stderr and its exit status. */
 export function exitCodeFor(io: CommandIo, command: () => void): number {
   try {
@@ -15,7 +20,7 @@ export function exitCodeFor(io: CommandIo, command: () => void): number {
     return 0;
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    io.stderr(`${error.message}\n`);
+    tell(io, error.message);
     return exitCodeOf(error);
   }
 }

@@ -12,7 +12,7 @@ import { contextOf, pathOf, settingsOf } from "../session/context.ts";
 import { exportLines } from "../session/export.ts";
 import { importSession } from "../session/import.ts";
 import { openStore, type SessionStore } from "../session/store.ts";
-import { type CommandIo, exitCodeFor } from "./io.ts";
+import { type CommandIo, exitCodeFor, tell } from "./io.ts";
 
 const usage = `usage: atomic sessions list [--cwd DIR] [--limit N]     newest first (50)
        atomic sessions show ID                          what the next request would hold
@@ -140,8 +140,8 @@ function importOne({ io, store, positionals: [path = ""] }: Invocation): void {
     throw new AgentError("import_invalid", `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
   const { id, stored, entryCount, warnings } = importSession(store, bytes);
-  for (const warning of warnings) io.stderr(`warning: ${path}: ${warning}\n`);
-  io.stderr(stored ? `imported ${entryCount} ${entryCount === 1 ? "entry" : "entries"}\n` : "nothing to do: this very session is stored already\n");
+  for (const warning of warnings) tell(io, `${path}: ${warning}`);
+  tell(io, stored ? `imported ${entryCount} ${entryCount === 1 ? "entry" : "entries"}` : "nothing to do: this very session is stored already");
   io.stdout(`${id}\n`);
 }
 

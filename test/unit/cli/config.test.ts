@@ -103,7 +103,7 @@ test("what would be wrong is not written", () => {
   ] as const;
   for (const [argv, message] of refusals) {
     const { exit, stdout, stderr } = run(folder, argv);
-    expect([exit, stdout, stderr.slice(0, message.length)]).toEqual([2, "", message]);
+    expect([exit, stdout, stderr.slice(0, "atomic: ".length + message.length)]).toEqual([2, "", `atomic: ${message}`]);
   }
   expect(run(folder, ["set", "defaultProvider", "b"])).toMatchObject({ exit: 3, stdout: "" });
   expect(folder.read("state/config.json")).toBe('{"llm":{"activeTextProvider":"a"}}');
@@ -111,12 +111,12 @@ test("what would be wrong is not written", () => {
 
 test("a faulty file can be repaired by setting the key, not by guessing its syntax", () => {
   using folder = makeWorkspace({ "state/config.json": '{"agent":{"maxSteps":"x","toolTimeoutMs":0}}' });
-  expect(run(folder, ["list"])).toEqual({ exit: 3, stdout: "", stderr: '$S/config.json:1:22: agent.maxSteps: expected integer from 1, found "x"\n' });
-  expect(run(folder, ["set", "agent.maxSteps", "4"])).toEqual({ exit: 0, stdout: "", stderr: "warning: another fault is left: $S/config.json:1:40: agent.toolTimeoutMs: expected integer from 1 to 2147483647, found 0\n" });
+  expect(run(folder, ["list"])).toEqual({ exit: 3, stdout: "", stderr: 'atomic: $S/config.json:1:22: agent.maxSteps: expected integer from 1, found "x"\n' });
+  expect(run(folder, ["set", "agent.maxSteps", "4"])).toEqual({ exit: 0, stdout: "", stderr: "atomic: another fault is left: $S/config.json:1:40: agent.toolTimeoutMs: expected integer from 1 to 2147483647, found 0\n" });
   expect(run(folder, ["unset", "agent.toolTimeoutMs"])).toEqual({ exit: 0, stdout: "", stderr: "" });
   expect(folder.read("state/config.json")).toBe('{"agent":{"maxSteps":4}}');
   folder.write({ "state/config.json": '{"agent":' });
-  expect(run(folder, ["set", "agent.maxSteps", "4"])).toEqual({ exit: 3, stdout: "", stderr: "$S/config.json:1:10: expected a value before the end of the file\n" });
+  expect(run(folder, ["set", "agent.maxSteps", "4"])).toEqual({ exit: 3, stdout: "", stderr: "atomic: $S/config.json:1:10: expected a value before the end of the file\n" });
   expect(folder.read("state/config.json")).toBe('{"agent":');
 });
 
@@ -128,5 +128,5 @@ test("list masks secrets, names origins; a variable that wins is told", () => {
   expect(stdout).toMatch(/^agent\.maxSteps +9 +environment +Steps of a leg/m);
   expect(stdout).toMatch(/^localModels\.apiKey +"\*\*\*" +file +/m);
   expect(stdout.trimEnd().split("\n").length).toBe(keysByName.size);
-  expect(run(folder, ["set", "agent.maxSteps", "4"], { ATOMIC_AGENT_AGENT_MAX_STEPS: "9" }).stderr).toBe("warning: ATOMIC_AGENT_AGENT_MAX_STEPS is set and wins over the file\n");
+  expect(run(folder, ["set", "agent.maxSteps", "4"], { ATOMIC_AGENT_AGENT_MAX_STEPS: "9" }).stderr).toBe("atomic: ATOMIC_AGENT_AGENT_MAX_STEPS is set and wins over the file\n");
 });
