@@ -121,8 +121,8 @@ describe("updates", () => {
 
   test("each is a new object: what was handed out never changes", () => {
     const project = createJsonProjection({ updates: "snapshot" });
-    const kept = growing.flatMap((event) => project(event).map((frame) => ({ frame, then: JSON.stringify(frame) })));
-    for (const { frame, then } of kept) expect(JSON.stringify(frame)).toBe(then);
+    const kept = growing.flatMap((event) => project(event).map((frame) => ({ frame, text: JSON.stringify(frame) })));
+    for (const { frame, text } of kept) expect(JSON.stringify(frame)).toBe(text);
     expect(pending.content).toEqual([]);
   });
 
