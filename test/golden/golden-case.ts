@@ -1,5 +1,5 @@
 // One case of test/golden: what is run, and what was recorded. Read from its folder, played against the executable.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { type AtomicResult, makeHome, startAtomic } from "../support/atomic.ts";
@@ -9,6 +9,7 @@ import { type FileTree, makeWorkspace } from "../support/workspace.ts";
 import { normaliseEvents, normaliseText, type Places } from "./normalise.ts";
 import { makeTokenizer } from "./order.ts";
 
+/** Contents by path, or a text repeated. */
 const Files = z.record(z.string(), z.union([z.string(), z.strictObject({ repeat: z.string(), times: z.int() })]));
 
 const CaseFile = z.strictObject({
@@ -27,7 +28,7 @@ const CaseFile = z.strictObject({
   /** The order that the contract demands, in its notation. */
   order: z.string(),
   exitCode: z.int(),
-  /** All files of the workspace at the end; absent = those of the beginning. */
+  /** All files of the workspace at the end, and nothing beside it; absent = those of the beginning. */
   filesAfter: Files.optional(),
 });
 type CaseFile = z.infer<typeof CaseFile>;
@@ -43,6 +44,7 @@ export interface Played {
   /** One normalised event a line. */
   transcript: string;
   stderr: string;
+  /** Everything in the workspace and beside it. */
   files: { [path: string]: string };
 }
 
@@ -56,13 +58,16 @@ export function loadCases(): GoldenCase[] {
 }
 
 export async function playCase(golden: GoldenCase): Promise<Played> {
-  using workspace = makeWorkspace(expand(golden.files));
+  // One level down, so that what a call does beside the workspace shows too.
+  using outside = makeWorkspace(expand(golden.files));
+  const workspace = outside.at("workspace");
+  mkdirSync(workspace, { recursive: true });
   using home = makeHome();
   const script = home.folder.at("script.json");
   const model = golden.script ? ["--model", writeScript(script, golden.script as unknown as Script)] : [];
   const [command = "", ...rest] = golden.arguments;
   using running = startAtomic([command, ...model, ...rest], {
-    cwd: workspace.path,
+    cwd: workspace,
     home,
     env: golden.environment,
     interactive: golden.during.some(({ send }) => send !== undefined),
@@ -79,19 +84,20 @@ export async function playCase(golden: GoldenCase): Promise<Played> {
     if (signal) running.signal(signal as NodeJS.Signals);
   }
   const result = await running.result();
-  const places: Places = { [script]: "<script>", [home.state]: "<state>", [home.path]: "<home>", [workspace.path]: "<workspace>" };
+  const places: Places = { [script]: "<script>", [home.state]: "<state>", [home.path]: "<home>", [workspace]: "<workspace>", [outside.path]: "<outside>" };
   const events = result.events();
   return {
     result,
     tokens: events.map(makeTokenizer()),
     transcript: normaliseEvents(events, places).map((event) => `${JSON.stringify(event)}\n`).join(""),
     stderr: normaliseText(result.stderr, places),
-    files: workspace.snapshot(),
+    files: outside.snapshot(),
   };
 }
 
+/** Contents in full, below the folder of the workspace. */
 export function expand(files: z.infer<typeof Files>): FileTree & { [path: string]: string } {
-  return Object.fromEntries(Object.entries(files).map(([path, content]) => [path, typeof content === "string" ? content : content.repeat.repeat(content.times)]));
+  return Object.fromEntries(Object.entries(files).map(([path, content]) => [`workspace/${path}`, typeof content === "string" ? content : content.repeat.repeat(content.times)]));
 }
 
 /** What was recorded; undefined where nothing was. */
