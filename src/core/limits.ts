@@ -68,7 +68,9 @@ export const limits = {
   ggufListMax: 4_194_304,
   /** One text, such as the chat template. */
   ggufTextBytesMax: 1_000_000,
-  /** Steps and characters of a chat template's run. */
+  /** Time, steps, nesting and characters of a chat template's run. */
+  templateMs: 1000,
+  templateDepthMax: 1000,
   templateStepsMax: 1_000_000,
   templateCharsMax: 1_000_000,
   /** A prompt state on disk below this many tokens is not worth its file. */

@@ -3,7 +3,7 @@
 // Must never fail or hang, whatever the template is: what can't be used is replaced by ChatML with one warning.
 import type { ChatMessage } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
-import { runTemplate } from "./template-run.ts";
+import { runTemplate, UselessTemplate } from "./template-run.ts";
 
 export interface Segment {
   text: string;
@@ -45,6 +45,7 @@ export function renderChat(template: string | undefined, chat: readonly ChatMess
     } catch (error) {
       // The first variant is the chat as it is; its complaint says most.
       reason ||= messageOf(error);
+      if (error instanceof UselessTemplate) break;
     }
   }
   return fallback(chat, options, `the model's chat template can't be used (${reason})`);

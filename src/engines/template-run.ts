@@ -7,11 +7,14 @@ import { limits } from "../core/limits.ts";
 type Program = ReturnType<typeof parse>;
 type Value = ReturnType<Interpreter["evaluate"]>;
 
-const rangeMax = 100_000;
-const programs = new Map<string, Program | Error>();
+const rangeMax = 10_000;
+const programs = new Map<string, Program | UselessTemplate>();
 const programsMax = 8;
 
-/** @throws Error with one line: the template's own complaint, its syntax error with the line, or the bound it met */
+/** A bound was met, or the template can't be read: another chat would not help. */
+export class UselessTemplate extends Error {}
+
+/** @throws UselessTemplate, or Error with what the template has against this chat; one line: the template's own complaint, its syntax error with the line, or the bound it met */
 export function runTemplate(template: string, variables: Record<string, unknown>): string {
   const environment = new Environment();
   const globals = { false: false, true: true, none: null, False: false, True: true, None: null };
@@ -28,13 +31,20 @@ export function runTemplate(template: string, variables: Record<string, unknown>
 
 class BoundedInterpreter extends Interpreter {
   private steps = 0;
+  private depth = 0;
   private characters = 0;
+  private readonly deadline = performance.now() + limits.templateMs;
 
   override evaluate(...[statement, environment]: Parameters<Interpreter["evaluate"]>): Value {
-    if (++this.steps > limits.templateStepsMax) throw new Error(`it takes more than ${limits.templateStepsMax} steps`);
+    if (++this.steps > limits.templateStepsMax) throw new UselessTemplate(`it takes more than ${limits.templateStepsMax} steps`);
+    if (performance.now() > this.deadline) throw new UselessTemplate(`it takes longer than ${limits.templateMs} ms`);
+    if (++this.depth > limits.templateDepthMax) throw new UselessTemplate(`it is nested more than ${limits.templateDepthMax} deep`);
     const value = super.evaluate(statement, environment);
+    this.depth--;
+    // A loop over a list that was made may have an empty body, so that the list is all that shows of it.
+    if (statement?.type === "CallExpression" && Array.isArray(value.value)) this.steps += value.value.length;
     if (typeof value.value === "string") this.characters += value.value.length;
-    if (this.characters > limits.templateCharsMax) throw new Error(`it makes more than ${limits.templateCharsMax} characters`);
+    if (this.characters > limits.templateCharsMax) throw new UselessTemplate(`it makes more than ${limits.templateCharsMax} characters`);
     return value;
   }
 }
@@ -46,12 +56,12 @@ function compile(template: string): Program {
     if (programs.size >= programsMax) programs.clear();
     programs.set(template, program);
   }
-  if (program instanceof Error) throw program;
+  if (program instanceof UselessTemplate) throw program;
   return program;
 }
 
-function parseTemplate(template: string): Program | Error {
-  if (template.length > limits.templateCharsMax) return new Error(`it is longer than ${limits.templateCharsMax} characters`);
+function parseTemplate(template: string): Program | UselessTemplate {
+  if (template.length > limits.templateCharsMax) return new UselessTemplate(`it is longer than ${limits.templateCharsMax} characters`);
   const seen = { furthest: 0 };
   try {
     // The parser tells no places: which token it looked at last tells the line.
@@ -63,7 +73,7 @@ function parseTemplate(template: string): Program | Error {
     });
     return parse(tokens);
   } catch (error) {
-    return new Error(`syntax error in line ${lineOf(template, seen.furthest, messageOf(error))}: ${messageOf(error)}`);
+    return new UselessTemplate(`syntax error in line ${lineOf(template, seen.furthest, messageOf(error))}: ${messageOf(error)}`);
   }
 }
 
@@ -88,7 +98,7 @@ function lineOf(template: string, token: number, complaint: string): number {
 function boundedRange(...bounds: number[]): number[] {
   const [start, stop, step] = bounds.length < 2 ? [0, bounds[0] ?? 0, 1] : [bounds[0] ?? 0, bounds[1] ?? 0, bounds[2] ?? 1];
   const length = Math.max(0, Math.ceil((stop - start) / step));
-  if (!(length <= rangeMax)) throw new Error(`it makes a list of more than ${rangeMax} numbers`);
+  if (!(length <= rangeMax)) throw new UselessTemplate(`it makes a list of more than ${rangeMax} numbers`);
   return Array.from({ length }, (_, index) => start + index * step);
 }
 

@@ -1,0 +1,126 @@
+// The in-process engine: one model, one context, one sequence whose computed state is used again from call to call.
+// Opens nothing before the first generation. Failures are the last event of a generation, never thrown.
+import type { EngineFailure, ModelInfo, TextEngine, TextEvent, TextRequest } from "../../core/engine.ts";
+import { AgentError, messageOf } from "../../core/error.ts";
+import { renderChat, type RenderedChat } from "../chat-template.ts";
+import { type Counts, generate, GrammarFailure, isAbort, PromptOverflow, usageFrom } from "./generating.ts";
+import { type LlamaEngineOptions, openModel, type OpenModel, type Plan, planModel } from "./opening.ts";
+import { lazily } from "./lazily.ts";
+
+export type { LlamaEngineOptions } from "./opening.ts";
+
+export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
+  const model = lazily((signal, onProgress: (progress: number) => void) => openModel(options, signal, onProgress), (open) => open.close());
+  let plan: Plan | undefined;
+  let warned = false;
+  let turn: Promise<void> = Promise.resolve();
+
+  const render = (open: OpenModel, { chat }: TextRequest): RenderedChat => {
+    const { bosString, eosString } = open.model.tokens;
+    const rendered = renderChat(open.plan.model.chatTemplate, chat, { bosToken: bosString ?? "", eosToken: eosString ?? "", addGenerationPrompt: true });
+    if (rendered.warning !== undefined && !warned) {
+      warned = true;
+      options.log("warn", `${options.modelId}: ${rendered.warning}.`);
+    }
+    return rendered;
+  };
+
+  async function* run(request: TextRequest, counts: Counts): AsyncGenerator<TextEvent, void, void> {
+    const open = yield* opening(request.signal);
+    try {
+      yield* generate(open, render(open, request), request, counts);
+    } catch (error) {
+      // Nobody knows what the sequence holds after an error of the native code.
+      if (!(error instanceof PromptOverflow || error instanceof GrammarFailure)) await open.sequence.clearHistory();
+      throw error;
+    }
+  }
+
+  async function* opening(signal: AbortSignal): AsyncGenerator<TextEvent, OpenModel, void> {
+    const progress = { seen: 0, last: 0, wake: () => {} };
+    const loaded = model.open(signal, (value) => {
+      progress.last = Math.max(progress.last, value);
+      progress.wake();
+    });
+    let open: OpenModel | undefined;
+    while (open === undefined) {
+      open = await Promise.race([loaded, new Promise<undefined>((resolve) => (progress.wake = () => resolve(undefined)))]);
+      if (progress.last < progress.seen + 0.01) continue;
+      progress.seen = progress.last;
+      yield { type: "progress", stage: "weights", progress: Math.min(1, progress.seen) };
+    }
+    return open;
+  }
+
+  return {
+    kind: "text",
+    info: () => infoOf(options, model.current()?.plan ?? (plan ??= planQuietly(options))),
+    countTokens: (text) => model.current()?.model.tokenize(text).length,
+    open: async (signal, onProgress) => void (await model.open(signal, onProgress)),
+    async *complete(request) {
+      const counts: Counts = { input: 0, output: 0, cacheRead: 0 };
+      const before = turn;
+      const own = Promise.withResolvers<void>();
+      turn = before.then(() => own.promise);
+      try {
+        await orAborted(before, request.signal);
+        yield* run(request, counts);
+      } catch (error) {
+        if (request.signal.aborted || isAbort(error)) yield { type: "ended", stop: "aborted", usage: usageFrom(counts) };
+        else yield { type: "failed", failure: failureOf(error), usage: usageFrom(counts) };
+      } finally {
+        own.resolve();
+      }
+    },
+    close: async () => {
+      await turn;
+      await model.close();
+    },
+  };
+}
+
+/** @throws AgentError `aborted` when the signal fires before the promise resolves */
+async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(new AgentError("aborted", "The generation was cancelled."));
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    await Promise.race([aborted.promise, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function infoOf({ modelId, contextSize }: LlamaEngineOptions, plan: Plan | undefined): ModelInfo {
+  const contextWindow = plan?.contextSize ?? (contextSize > 0 ? contextSize : 4096);
+  return {
+    id: modelId,
+    name: plan?.model.name ?? modelId,
+    api: "in-process",
+    provider: "llama",
+    baseUrl: "",
+    reasoning: /<think>|enable_thinking/.test(plan?.model.chatTemplate ?? ""),
+    input: ["text"],
+    contextWindow,
+    maxTokens: contextWindow,
+  };
+}
+
+/** A model that can't be used says so when it is opened. */
+function planQuietly(options: LlamaEngineOptions): Plan | undefined {
+  try {
+    return planModel(options);
+  } catch (error) {
+    options.log("debug", `Nothing is known of the model yet: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+function failureOf(error: unknown): EngineFailure {
+  const message = messageOf(error);
+  if (error instanceof PromptOverflow) return { kind: "overflow", category: "model", message, retryable: false };
+  if (error instanceof GrammarFailure) return { kind: "engine", category: "grammar", message, retryable: false };
+  const kind = error instanceof AgentError && error.code === "model_missing" ? "model_missing" : "engine";
+  return { kind, category: "model", message, retryable: false };
+}

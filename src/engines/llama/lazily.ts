@@ -1,0 +1,66 @@
+// Opens something once, when it is first asked for, for all who ask; gives up only when all of them have. A failure is
+// told to those who waited, and the next to ask tries again. Must not know what it opens.
+import { AgentError } from "../../core/error.ts";
+
+export interface Lazily<Thing, Progress> {
+  /** @throws AgentError `aborted` when the signal fires first, else what opening throws */
+  open(signal: AbortSignal, onProgress: (progress: Progress) => void): Promise<Thing>;
+  /** What is open now. */
+  current(): Thing | undefined;
+  close(): Promise<void>;
+}
+
+interface Opening<Thing, Progress> {
+  result: Promise<Thing>;
+  controller: AbortController;
+  listeners: Set<(progress: Progress) => void>;
+}
+
+export function lazily<Thing, Progress>(start: (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Thing>, stop: (thing: Thing) => Promise<void>): Lazily<Thing, Progress> {
+  let opening: Opening<Thing, Progress> | undefined;
+  let thing: Thing | undefined;
+
+  const begin = (): Opening<Thing, Progress> => {
+    const controller = new AbortController();
+    const listeners = new Set<(progress: Progress) => void>();
+    const result = start(controller.signal, (progress) => listeners.forEach((listener) => listener(progress)));
+    const begun = { result, controller, listeners };
+    result.then(
+      (opened) => (thing = opened),
+      () => opening === begun && (opening = undefined),
+    );
+    return begun;
+  };
+
+  return {
+    current: () => thing,
+    async open(signal, onProgress) {
+      if (thing !== undefined) return thing;
+      signal.throwIfAborted();
+      // One that was given up is not waited for by others; it ends before the next begins.
+      if (opening?.controller.signal.aborted) await opening.result.catch(() => {});
+      opening ??= begin();
+      const { result, controller, listeners } = opening;
+      const listener = (progress: Progress): void => onProgress(progress);
+      listeners.add(listener);
+      const aborted = Promise.withResolvers<never>();
+      const abort = (): void => aborted.reject(new AgentError("aborted", "Loading the model was cancelled."));
+      signal.addEventListener("abort", abort, { once: true });
+      try {
+        return await Promise.race([result, aborted.promise]);
+      } finally {
+        signal.removeEventListener("abort", abort);
+        listeners.delete(listener);
+        if (listeners.size === 0 && thing === undefined) controller.abort();
+      }
+    },
+    async close() {
+      opening?.controller.abort();
+      await opening?.result.catch(() => {});
+      const open = thing;
+      thing = undefined;
+      opening = undefined;
+      if (open !== undefined) await stop(open);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+// Fits a model to the machine: threads to the cores that the process may use, the window to the memory that is left.
+// Pure: what the machine has comes from machine.ts. Must not be asked after memory was taken: it is what prevents that.
+import { AgentError } from "../core/error.ts";
+import type { GgufInfo } from "./gguf.ts";
+import type { Machine } from "./machine.ts";
+
+export interface ContextFit {
+  /** Tokens of the window. */
+  contextSize: number;
+  /** Weights, window and working space together. */
+  needBytes: number;
+}
+
+/** Tokens; the largest window that is chosen without being asked for. */
+const autoContextMax = 32_768;
+/** Tokens; a smaller window is only taken when the setting names it. */
+const autoContextMin = 2048;
+const contextMin = 256;
+const contextStep = 256;
+/** Code, tokenizer and buffers of the engine beside weights and window. */
+const engineBytes = 96 * 1024 * 1024;
+const bytesPerF16 = 2;
+const bytesPerF32 = 4;
+/** Weights times tokens that one core reads in a second, on a slow machine. Measured: 6e10 to 8e10 on a 2026 server. */
+const readingSpeed = 4e10;
+/** A prompt can be cancelled between batches: how long one may take. */
+const batchSeconds = 0.4;
+
+/** @param setting 0 = all usable cores */
+export function fitThreads(setting: number, machine: Pick<Machine, "cores">): number {
+  const usable = Math.max(1, machine.cores);
+  return setting > 0 ? Math.min(setting, usable) : usable;
+}
+
+/** Tokens that are read between two looks at the signal: a power of two from 16 to 256. */
+export function fitBatch(model: Pick<GgufInfo, "parameterCount">, threads: number): number {
+  const tokens = (batchSeconds * readingSpeed * threads) / Math.max(1, model.parameterCount);
+  return Math.min(256, Math.max(16, 2 ** Math.floor(Math.log2(Math.max(1, tokens)))));
+}
+
+/**
+ * @param setting `localModels.managed.contextSize`; 0 = as large as fits, up to the trained length and 32768
+ * @throws AgentError `out_of_memory` with need, have and what would help
+ */
+export function fitContext(path: string, model: GgufInfo, setting: number, batchSize: number, machine: Pick<Machine, "memoryBytes">): ContextFit {
+  const perToken = windowBytesPerToken(model);
+  const fixed = model.tensorBytes + engineBytes + model.vocabularySize * batchSize * bytesPerF32;
+  const have = machine.memoryBytes;
+  const need = (tokens: number): number => fixed + tokens * perToken;
+  if (setting > 0) {
+    const asked = roundUp(Math.max(contextMin, Math.min(setting, model.contextLength)));
+    if (need(asked) > have) throw tooLarge(path, need(asked), have, `a window of ${asked} tokens`, need(Math.min(asked, autoContextMin)) <= have);
+    return { contextSize: asked, needBytes: need(asked) };
+  }
+  const most = Math.min(autoContextMax, roundUp(model.contextLength));
+  const least = Math.min(autoContextMin, most);
+  const fitting = perToken === 0 ? most : Math.floor((have - fixed) / perToken / contextStep) * contextStep;
+  const contextSize = Math.min(most, fitting);
+  if (contextSize < least) throw tooLarge(path, need(least), have, `the smallest window (${least} tokens)`, need(contextMin) <= have);
+  return { contextSize, needBytes: need(contextSize) };
+}
+
+/** Bytes that the window's keys and values take for each token, as 16-bit numbers. */
+export function windowBytesPerToken(model: Pick<GgufInfo, "headCountsKv" | "keyLength" | "valueLength">): number {
+  const heads = model.headCountsKv.reduce((sum, count) => sum + count, 0);
+  return heads * (model.keyLength + model.valueLength) * bytesPerF16;
+}
+
+function roundUp(tokens: number): number {
+  return Math.ceil(tokens / contextStep) * contextStep;
+}
+
+function tooLarge(path: string, need: number, have: number, window: string, smallerHelps: boolean): AgentError {
+  const help = smallerHelps ? "Set localModels.managed.contextSize to a smaller number, or name a smaller model" : "Name a smaller model";
+  return new AgentError("out_of_memory", `${path}: the model with ${window} needs ${mebibytes(need)} MiB of memory, ${mebibytes(have)} MiB are available. ${help} in localModels.managed.modelId (atomic models list).`);
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024);
+}
