@@ -46,10 +46,13 @@ export async function endStrays(shell: number, commandId: string): Promise<Stray
       send(stray.pid, signal);
     }
     const waitedMs = performance.now() - began;
-    if (left.length === 0 || waitedMs > 2 * limits.killGraceMs) return [...ended.values()];
+    if (left.length === 0 || waitedMs > 2 * limits.killGraceMs) break;
     if (waitedMs > limits.killGraceMs) signal = "SIGKILL";
     await Bun.sleep(pollMs);
   }
+  // An orphan that moved to a session of its own cannot be told any more once it has ended.
+  for (const pid of ended.keys()) libc().reap(pid);
+  return [...ended.values()];
 }
 
 /** Signals a process, or with a negative number a group. One that is gone already is no failure. */
