@@ -108,7 +108,12 @@ function secretsOf({ apiKey, headers, url }: HttpServer): string[] {
   const values = Object.values(headers ?? {}).flatMap((value) => [value, ...value.split(/\s+/)]);
   const query = parsed ? [...parsed.searchParams.values()] : [];
   // A value of one or two characters hides nothing and would spoil every text.
-  return [apiKey ?? "", ...values, ...info, ...query].filter((secret) => secret.length > 2).toSorted((a, b) => b.length - a.length);
+  return [apiKey ?? "", (parsed && loginOf(parsed)) ?? "", ...values, ...info, ...query].filter((secret) => secret.length > 2).toSorted((a, b) => b.length - a.length);
+}
+
+/** User info as basic authorization writes it. */
+function loginOf({ password, username }: URL): string | undefined {
+  return username === "" && password === "" ? undefined : Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64");
 }
 
 function decoded(part: string): string {
@@ -144,11 +149,11 @@ class Exchange {
     const { body, path } = this.#request;
     const target = URL.parse(url);
     if (!target || !/^https?:$/.test(target.protocol)) throw this.failed("bad_request", "is no http or https URL");
-    const login = target.username === "" ? undefined : `Basic ${Buffer.from(`${decoded(target.username)}:${decoded(target.password)}`).toString("base64")}`;
+    const login = loginOf(target);
     target.username = "";
     target.password = "";
     target.pathname = `${target.pathname.replace(/\/+$/, "")}${path}`;
-    const authorization = apiKey ? `Bearer ${apiKey}` : login;
+    const authorization = apiKey ? `Bearer ${apiKey}` : login === undefined ? undefined : `Basic ${login}`;
     this.#watch();
     return fetch(target, {
       method: body === undefined ? "GET" : "POST",

@@ -12,7 +12,7 @@ let server: LlamaServer;
 let engine: TextEngine;
 
 beforeAll(async () => {
-  server = await startLlamaServer({ model: modelPath("smollm2-135m"), contextSize: 2048, slots: 2, apiKey });
+  server = await startLlamaServer({ model: modelPath("smollm2-135m"), contextSize: 1024, slots: 2, apiKey });
   engine = connect(apiKey);
 }, 180_000);
 
@@ -66,7 +66,7 @@ async function untilIdle(limitMs: number): Promise<number> {
 describe("llama-server", () => {
   test("opening tells the window of one slot and the model's name", async () => {
     await engine.open(new AbortController().signal, () => {});
-    expect(engine.info()).toMatchObject({ id: expect.stringMatching(/\.gguf$/i), api: "llama-server", provider: "llama-server", baseUrl: server.url, contextWindow: 1024 });
+    expect(engine.info()).toMatchObject({ id: expect.stringMatching(/\.gguf$/i), api: "llama-server", provider: "llama-server", baseUrl: server.url, contextWindow: 512 });
   });
 
   test("a wrong key is an auth failure whose message holds no key", async () => {
@@ -120,10 +120,10 @@ describe("llama-server", () => {
   });
 
   test("an answer that reaches the window's end stops by length", async () => {
-    const events = await collect(engine.complete(request("word ".repeat(950), { grammar: 'root ::= "abc "+\n', maxTokens: 5000 })));
+    const events = await collect(engine.complete(request("word ".repeat(430), { grammar: 'root ::= ("la "){400}\n', maxTokens: 5000 })));
     expect(events.at(-1)).toMatchObject({ type: "ended", stop: "length" });
     const last = events.at(-1);
-    if (last?.type === "ended") expect(last.usage.totalTokens).toBeLessThanOrEqual(1024);
+    if (last?.type === "ended") expect(last.usage.totalTokens).toBeLessThanOrEqual(512);
   });
 
   test("a bad grammar is refused as bad_request of category grammar", async () => {
@@ -134,7 +134,7 @@ describe("llama-server", () => {
   test("an abort while it writes frees the slot", async () => {
     const controller = new AbortController();
     const seen: TextEvent[] = [];
-    for await (const event of engine.complete(request("Go on.", { grammar: 'root ::= "la "+\n', maxTokens: 900, signal: controller.signal }))) {
+    for await (const event of engine.complete(request("Go on.", { grammar: 'root ::= ("la "){400}\n', maxTokens: 400, signal: controller.signal }))) {
       seen.push(event);
       if (event.type !== "text" || controller.signal.aborted) continue;
       expect(await busySlots()).toEqual([accepted(seen).slotId]);
@@ -147,7 +147,7 @@ describe("llama-server", () => {
 
   test("an abort while it reads the prompt frees the slot", async () => {
     const controller = new AbortController();
-    const text = "one two three four five six seven eight ".repeat(100);
+    const text = "one two three four five six seven eight ".repeat(50);
     let last: TextEvent | undefined;
     for await (const event of engine.complete(request(text, { signal: controller.signal }))) {
       last = event;
