@@ -4,7 +4,7 @@
 
 const [first, ...rest] = process.argv.slice(2);
 
-if (process.env["TEST_BINDING_CP"] !== undefined || first === "__probe-engine") {
+if (first === "__probe-engine") {
   const { runProbeChild } = await import("./engines/llama/probe.ts");
   process.exitCode = await runProbeChild(rest[0] ?? "");
 } else if (first === "__confine") {

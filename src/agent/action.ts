@@ -1,22 +1,25 @@
 // The text form of an action: what a text engine writes in one generation, and how it is read while it is written.
 // One JSON object a line, {"tool":NAME,"args":{…}}; several lines only when every call reads. The grammar leaves nothing
 // else, so that reading can't fail on what a grammar-bound engine wrote.
-import { z } from "zod";
 import type { ActionEvent } from "../core/engine.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { GrammarRules, characterRule, literal, schemaRule, type JsonSchema } from "./grammar.ts";
 import { JsonStringReader, JsonValueReader } from "./json-reader.ts";
+import { objectBody, type ForbiddenObject } from "./object-grammar.ts";
+import { offeredArguments } from "./offer.ts";
 
 export interface ActionGrammarOptions {
   tools: readonly ToolSpec[];
   /** Reading calls that one action may hold. */
   parallelMax: number;
+  /** Arguments, by tool, that must not be written. */
+  forbidden?: ReadonlyMap<string, readonly ForbiddenObject[]>;
   /** The reply is a JSON value of this schema instead of text. */
   outputSchema?: JsonSchema;
 }
 
 /** GBNF for one action: a reply, one call, or several calls that only read. */
-export function actionGrammar({ tools, parallelMax, outputSchema }: ActionGrammarOptions): string {
+export function actionGrammar({ tools, parallelMax, forbidden, outputSchema }: ActionGrammarOptions): string {
   const rules = new GrammarRules();
   const replyArguments = outputSchema
     ? schemaRule(rules, outputSchema, "output")
@@ -24,7 +27,8 @@ export function actionGrammar({ tools, parallelMax, outputSchema }: ActionGramma
   const alternatives = [rules.add("reply", `${literal('{"tool":"reply","args":')} ${replyArguments} "}"`)];
   const readers: string[] = [];
   for (const tool of tools) {
-    const value = schemaRule(rules, z.toJSONSchema(tool.schema, { io: "input" }) as JsonSchema, tool.name);
+    const value = objectBody(rules, offeredArguments(tool), tool.name, forbidden?.get(tool.name) ?? [], 0);
+    if (value === undefined) continue;
     const call = rules.add(`${tool.name}-call`, `${literal(`{"tool":${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);
     (tool.class === "read" ? readers : alternatives).push(call);
   }

@@ -5,6 +5,7 @@ import type { ThinkingLevel } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
+import type { ForbiddenObject } from "./object-grammar.ts";
 import { renderConversation } from "./prompt.ts";
 import { TerminalCalls } from "./terminal-calls.ts";
 
@@ -23,6 +24,8 @@ export interface GenerateOptions {
   sampling: Sampling;
   thinking: ThinkingLevel;
   parallelMax: number;
+  /** Arguments, by tool, that a text engine must not write. */
+  forbidden: ReadonlyMap<string, readonly ForbiddenObject[]>;
   forbidEmpty: boolean;
   outputSchema?: Record<string, unknown>;
   signal: AbortSignal;
@@ -58,8 +61,8 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
 }
 
 async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
-  const { outputSchema, parallelMax, tools } = options;
-  const grammar = actionGrammar({ tools, parallelMax, ...(outputSchema ? { outputSchema } : {}) });
+  const { forbidden, outputSchema, parallelMax, tools } = options;
+  const grammar = actionGrammar({ tools, parallelMax, forbidden, ...(outputSchema ? { outputSchema } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
   const chat = renderConversation(options.system, options.conversation);
   const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal: options.signal });

@@ -75,7 +75,7 @@ export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string
     case "array":
       return arrayRule(rules, schema, hint, depth);
     case "object":
-      return rules.add(`${hint}-object`, objectBody(rules, schema, hint, [], depth));
+      return rules.add(`${hint}-object`, objectBody(rules, schema, hint, [], depth) ?? '"{}"');
     default:
       return anyRule(rules);
   }

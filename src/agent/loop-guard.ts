@@ -1,23 +1,35 @@
-// Notices a model that goes in circles: the same call with the same result. The tool of such a call is left out of the
-// next step, the result says why, and after a few of them only a reply is left.
+// Keeps a model from going in circles. A call that can bring nothing new is left out of the next grammar: a read that was
+// made and after which nothing changed, a failure, a change that is already made. Engines without a grammar are told.
 import { contentText, type ToolCall, type ToolResultMessage } from "../core/message.ts";
+import type { ToolSpec } from "../core/tool.ts";
+import type { ForbiddenObject } from "./object-grammar.ts";
+import { callPatterns } from "./offer.ts";
 
 export interface LoopSettings {
   /** Repeats in a turn after which only a reply is offered. */
   repeatsMax: number;
 }
 
+interface Made {
+  call: ToolCall;
+  tool: ToolSpec;
+  isError: boolean;
+}
+
 export class LoopGuard {
   readonly #settings: LoopSettings;
+  readonly #tools: ReadonlyMap<string, ToolSpec>;
   readonly #results = new Map<string, string>();
+  #made: Made[] = [];
   #excluded = new Set<string>();
   #repeats = 0;
 
-  constructor(settings: LoopSettings) {
+  constructor(tools: readonly ToolSpec[], settings: LoopSettings) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#settings = settings;
   }
 
-  /** Tools that the next step must not offer. */
+  /** Tools that the next step must not offer: their call was repeated though it could be. */
   get excluded(): ReadonlySet<string> {
     return this.#excluded;
   }
@@ -26,23 +38,39 @@ export class LoopGuard {
     return this.#repeats >= this.#settings.repeatsMax;
   }
 
+  /** Calls that would bring nothing new, by tool. */
+  forbidden(): Map<string, ForbiddenObject[]> {
+    const forbidden = new Map<string, ForbiddenObject[]>();
+    for (const { call, tool } of this.#made) forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(tool, call.arguments)]);
+    return forbidden;
+  }
+
   /** Takes the calls of a step with their results; gives the note for each result that repeats an earlier one. */
   record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Map<ToolResultMessage, string> {
     const notes = new Map<ToolResultMessage, string>();
     this.#excluded = new Set();
     for (const result of results) {
       const call = calls.find((candidate) => candidate.id === result.toolCallId);
-      if (!call) continue;
+      const tool = call && this.#tools.get(call.name);
+      if (!call || !tool) continue;
       const key = callKey(call);
       const text = contentText(result.content);
       if (this.#results.get(key) === text) {
         this.#repeats += 1;
         this.#excluded.add(call.name);
-        notes.set(result, `You made this call before and its result is the same. Do not repeat it: use what you know, take another way, or reply.`);
+        notes.set(result, "You made this call before and its result is the same. Do not repeat it: use what you know, take another way, or reply.");
       }
       this.#results.set(key, text);
+      this.#remember({ call, tool, isError: result.isError });
     }
     return notes;
+  }
+
+  /** A change makes reads, failures and commands worth another try; a change itself is made once a turn. */
+  #remember(made: Made): void {
+    const changed = !made.isError && made.tool.class !== "read";
+    if (changed) this.#made = this.#made.filter(({ isError, tool }) => !isError && tool.class === "write");
+    this.#made.push(made);
   }
 }
 

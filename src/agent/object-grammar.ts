@@ -14,17 +14,20 @@ interface Member {
   choices: readonly string[];
 }
 
-/** The body of a rule for the objects of `schema`, written without white space, that match none of `forbidden`. */
-export function objectBody(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string, forbidden: readonly ForbiddenObject[], depth: number): string {
+/**
+ * The body of a rule for the objects of `schema`, written without white space, that match none of `forbidden`; undefined
+ * when none is left.
+ */
+export function objectBody(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string, forbidden: readonly ForbiddenObject[], depth: number): string | undefined {
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   const members = Object.entries(properties).map(([name, value]): Member => {
     const rule = schemaRule(rules, isSchema(value) ? value : true, `${hint}-${name}`, depth + 1);
     return { name, rule, required: required.has(name), ...kindOf(value) };
   });
-  if (members.length === 0) return mapBody(rules, schema["additionalProperties"], hint, depth);
-  const writer = new MemberWriter(rules, members, hint);
-  return `"{" ${writer.from(0, true, forbidden) ?? '"}"'}`;
+  if (members.length === 0) return forbidden.length > 0 ? undefined : mapBody(rules, schema["additionalProperties"], hint, depth);
+  const rest = new MemberWriter(rules, members, hint).from(0, true, forbidden);
+  return rest === undefined ? undefined : `"{" ${rest}`;
 }
 
 function mapBody(rules: GrammarRules, extra: unknown, hint: string, depth: number): string {

@@ -1,11 +1,12 @@
 // What a text engine is told: one system text that never changes within a session, then the conversation in turns of
 // user and assistant. A prompt that grows keeps its beginning byte for byte, so that only new tokens are computed.
-import { z } from "zod";
 import type { ChatMessage } from "../core/engine.ts";
 import { contentText, type AgentMessage, type AssistantMessage, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { actionText, replyText } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
+import { isRecord } from "./grammar.ts";
+import { offeredArguments } from "./offer.ts";
 
 export interface SystemTextOptions {
   tools: readonly ToolSpec[];
@@ -31,29 +32,21 @@ export function systemText({ tools, replacement, additions }: SystemTextOptions)
 }
 
 function toolLine(tool: ToolSpec): string {
-  return `${tool.name} ${argumentsLine(tool.schema)} - ${tool.description}`;
-}
-
-interface PropertySchema {
-  type?: string;
-  enum?: unknown[];
-  items?: PropertySchema;
+  return `${tool.name} ${argumentsLine(tool)} - ${tool.description}`;
 }
 
 /** The arguments of a tool in one line: `{"path":string,"limit"?:integer}`. */
-function argumentsLine(schema: z.ZodObject): string {
-  const json = z.toJSONSchema(schema, { io: "input" }) as { properties?: Record<string, PropertySchema>; required?: string[] };
-  const required = new Set(json.required ?? []);
-  const members = Object.entries(json.properties ?? {}).map(
-    ([name, property]) => `${JSON.stringify(name)}${required.has(name) ? "" : "?"}:${typeName(property)}`,
-  );
+function argumentsLine(tool: ToolSpec): string {
+  const { properties, required } = offeredArguments(tool);
+  const members = Object.entries(properties).map(([name, property]) => `${JSON.stringify(name)}${required.includes(name) ? "" : "?"}:${typeName(property)}`);
   return `{${members.join(",")}}`;
 }
 
-function typeName(property: PropertySchema): string {
-  if (property.enum) return property.enum.map((value) => JSON.stringify(value)).join("|");
-  if (property.type === "array") return `[${typeName(property.items ?? {})}]`;
-  return property.type ?? "value";
+function typeName(property: unknown): string {
+  if (!isRecord(property)) return "value";
+  if (Array.isArray(property["enum"])) return property["enum"].map((value) => JSON.stringify(value)).join("|");
+  if (property["type"] === "array") return `[${typeName(property["items"])}]`;
+  return typeof property["type"] === "string" ? property["type"] : "value";
 }
 
 /** The conversation as a chat of strictly alternating user and assistant messages after the system text. */

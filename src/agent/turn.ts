@@ -79,7 +79,7 @@ class Turn {
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    this.#guard = new LoopGuard(options.settings.loop);
+    this.#guard = new LoopGuard(options.tools, options.settings.loop);
     this.#startedAt = options.runtime.now();
   }
 
@@ -178,6 +178,7 @@ class Turn {
       sampling,
       thinking,
       parallelMax,
+      forbidden: this.#guard.forbidden(),
       forbidEmpty: this.#lastFailure?.kind === "empty",
       ...(outputSchema ? { outputSchema } : {}),
       signal,

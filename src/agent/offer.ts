@@ -1,0 +1,38 @@
+// What a text engine is offered of the tools: their arguments without those that small models only fill in wrongly, and
+// the calls that must not be made now. Prompt and grammar are made from the same offer.
+import { z } from "zod";
+import type { ToolSpec } from "../core/tool.ts";
+import { isRecord } from "./grammar.ts";
+import type { ForbiddenObject } from "./object-grammar.ts";
+
+export interface ObjectSchema {
+  [key: string]: unknown;
+  properties: Record<string, unknown>;
+  required: string[];
+}
+
+/** JSON Schema of a tool's arguments as the model writes them; arguments marked `advanced` are left out. */
+export function offeredArguments(tool: ToolSpec): ObjectSchema {
+  const schema = z.toJSONSchema(tool.schema, { io: "input" });
+  const required = schema.required ?? [];
+  const kept = Object.entries(schema.properties ?? {}).filter(([name, value]) => required.includes(name) || !(isRecord(value) && value["advanced"] === true));
+  return { type: "object", properties: Object.fromEntries(kept), required, additionalProperties: false };
+}
+
+/** More text than this in a call is not worth a grammar that tells it apart. */
+const forbiddenCharsMax = 400;
+const variantsMax = 8;
+
+/** Every way to write a call with these arguments: one that has its default may be left out. */
+export function callPatterns(tool: ToolSpec, args: Record<string, unknown>): ForbiddenObject[] {
+  const { properties } = offeredArguments(tool);
+  if (JSON.stringify(args).length > forbiddenCharsMax) return [];
+  let patterns: Map<string, unknown>[] = [new Map()];
+  for (const [name, schema] of Object.entries(properties)) {
+    const fallback = isRecord(schema) ? schema["default"] : undefined;
+    const value = args[name] ?? fallback;
+    const ways = fallback !== undefined && value === fallback ? [undefined, value] : [value];
+    patterns = patterns.flatMap((pattern) => ways.map((way) => new Map([...pattern, [name, way]])));
+  }
+  return patterns.slice(0, variantsMax);
+}
