@@ -5,6 +5,7 @@ import { ptr } from "bun:ffi";
 import { messageOf } from "../core/error.ts";
 import { landlockVersion, restrictFiles } from "./landlock.ts";
 import { openLinuxCalls } from "./libc.ts";
+import { reachOf } from "./reach.ts";
 import type { Confinement } from "./sandbox.ts";
 import { installFilter, socketFilter } from "./seccomp.ts";
 
@@ -43,7 +44,7 @@ function become(command: string, options: Confinement): void {
   const argumentList = new BigUint64Array([...argumentTexts.map((text) => BigInt(ptr(text))), 0n]);
   // Built before the rules hold, so that nothing is loaded after them.
   const filter = socketFilter(machine, { network: options.network, truncate: version >= 3 });
-  restrictFiles({ ...options.reach, network: options.network }, version);
+  restrictFiles({ ...reachOf(options.reach), network: options.network }, version);
   installFilter(filter);
   for (const signal of ignoredByRuntime) calls.signal(signal, 0);
   calls.sigprocmask(setMask, ptr(new Uint8Array(128)), null);

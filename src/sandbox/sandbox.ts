@@ -2,7 +2,7 @@
 // prepared by confine-child.ts: this executable started again, which gives up rights and becomes the shell.
 import { accessSync, constants } from "node:fs";
 import { landlockVersion } from "./landlock.ts";
-import type { Reach } from "./reach.ts";
+import { reachOf, type ReachOptions } from "./reach.ts";
 import { seatbeltCommand } from "./seatbelt.ts";
 
 export type SandboxMode = "auto" | "required" | "off";
@@ -12,8 +12,8 @@ export type SandboxKind = "landlock" | "seatbelt" | "none" | "off";
 export interface Confinement {
   /** Absolute path in which the command starts. */
   folder: string;
-  reach: Reach;
-  stateFolder: string;
+  /** Worked out by the confined process itself: as a list it could be longer than a command line may be. */
+  reach: ReachOptions;
   network: boolean;
 }
 
@@ -31,7 +31,7 @@ export function confine(command: string, kind: SandboxKind, options: Confinement
   if (kind === "landlock") return [...self, confineWord, JSON.stringify(options), command];
   const moved = ["/bin/sh", "-c", 'cd -- "$1" && exec "$0" -c "$2"', "/bin/sh", options.folder, command];
   if (kind !== "seatbelt") return moved;
-  return ["/bin/sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh", options.folder, ...seatbeltCommand(command, options)];
+  return ["/bin/sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh", options.folder, ...seatbeltCommand(command, { reach: reachOf(options.reach), stateFolder: options.reach.stateFolder, network: options.network })];
 }
 
 /** How this program is started again: the compiled executable, or Bun with the script when run from source. */

@@ -27,7 +27,7 @@ export function accessFailure(error: unknown, path: RawPath): ToolError {
 
 /** Nothing is at `path`: names the nearest existing name, or the folder where the path breaks off. */
 export function missingFailure(path: RawPath, shown: string, dangling?: string): ToolError {
-  if (dangling !== undefined) return new ToolError(`${shown} does not exist: a symbolic link leads to ${dangling}, where nothing is`);
+  if (dangling !== undefined) return new ToolError(`${shown} does not exist: the symbolic link ${dangling}, and nothing is there`);
   let folder = path;
   let wanted = "";
   do {

@@ -17,7 +17,7 @@ export interface Place {
   shown: string;
   /** Of the real path; absent when nothing is there. */
   stats?: Stats;
-  /** The last link of a chain that leads nowhere, with its target. */
+  /** What the last link of a chain is called and leads to, when nothing is there. */
   dangling?: string;
 }
 
@@ -32,7 +32,7 @@ export function locate(text: string, workspace: string, home: string, followLast
   const { real, stats, link } = resolve(expanded.startsWith("/") ? expanded : `${root}/${expanded}`, followLast);
   const place: Place = { real, absolute: showPath(real), shown: shortPath(real, root) };
   if (stats) place.stats = stats;
-  else if (link !== undefined) place.dangling = showPath(link);
+  else if (link !== undefined) place.dangling = `${shortPath(link.at, root)} leads to ${showPath(link.target)}`;
   return place;
 }
 
@@ -85,13 +85,18 @@ export function isInside(place: Place, folders: readonly string[]): boolean {
   return folders.some((folder) => relativeTo(resolve(rawPath(folder), true).real, place.real) !== undefined);
 }
 
+interface Link {
+  at: RawPath;
+  target: RawPath;
+}
+
 const linksMax = 40;
 
-function resolve(path: RawPath, followLast: boolean): { real: RawPath; stats?: Stats; link?: RawPath } {
+function resolve(path: RawPath, followLast: boolean): { real: RawPath; stats?: Stats; link?: Link } {
   const rest = path.split("/").filter(isStep);
   let real = "";
   let stats: Stats | undefined;
-  let link: RawPath | undefined;
+  let link: Link | undefined;
   let beyondLink = 0;
   for (let links = 0; rest.length > 0; ) {
     const name = rest.shift() ?? "";
@@ -110,7 +115,7 @@ function resolve(path: RawPath, followLast: boolean): { real: RawPath; stats?: S
     }
     if (++links > linksMax) throw new ToolError(`${showPath(path)} goes through too many symbolic links; two of them may lead to each other`);
     const target = rawPath(readlinkSync(onDisk(next), { encoding: "buffer" }));
-    link = target;
+    link = { at: next, target };
     beyondLink = rest.length;
     if (target.startsWith("/")) real = "";
     rest.unshift(...target.split("/").filter(isStep));

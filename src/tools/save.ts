@@ -5,7 +5,7 @@ import {
 } from "node:fs";
 import { ToolError } from "../core/error.ts";
 import { withFolder } from "./open.ts";
-import { accessFailure, kindFailure, missingFailure } from "./path-failure.ts";
+import { accessFailure, kindFailure } from "./path-failure.ts";
 import { onDisk, type RawPath } from "./path-text.ts";
 import { nameOf, parentOf, type Place } from "./path.ts";
 
@@ -43,7 +43,6 @@ export function appendToFile(place: Place, bytes: Uint8Array): boolean {
 const newFileMode = 0o666;
 
 function inParent(place: Place, use: (at: (name: RawPath) => Buffer) => boolean): boolean {
-  if (place.dangling !== undefined) throw missingFailure(place.real, place.shown, place.dangling);
   const parent = parentOf(place.real);
   try {
     mkdirSync(onDisk(parent), { recursive: true });

@@ -7,8 +7,7 @@ import type { ApprovalNeed } from "../core/approval.ts";
 import { messageOf, ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
-import { reachOf } from "../sandbox/reach.ts";
-import { confine, sandboxKind, type SandboxKind } from "../sandbox/sandbox.ts";
+import { confine, type Confinement, sandboxKind, type SandboxKind } from "../sandbox/sandbox.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { requireFolder } from "./fs-list.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -108,17 +107,17 @@ async function execute(args: ShellRunArguments, folder: Place, kind: SandboxKind
   }
 }
 
-function confinement(folder: Place, searchPath: string, context: ToolContext, options: ToolOptions) {
+function confinement(folder: Place, searchPath: string, context: ToolContext, options: ToolOptions): Confinement {
   const { shell, home, stateFolder, readScope } = options;
-  const reach = reachOf({
+  const reach = {
     write: [context.workspace, options.temporaryFolder, ...shell.writePaths],
     read: [...options.readable(), ...shell.readPaths],
     readScope,
     stateFolder,
     home,
     searchPath,
-  });
-  return { folder: folder.absolute, reach, stateFolder, network: shell.network };
+  };
+  return { folder: folder.absolute, reach, network: shell.network };
 }
 
 function updateOf(output: OutputTail, began: number): ToolResult {

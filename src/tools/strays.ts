@@ -32,8 +32,9 @@ export function findStrays(shell: number, commandId: string): Stray[] {
   return strays.filter(({ ended }) => !ended).map(({ pid }) => ({ pid, command: commandLineOf(pid) }));
 }
 
-/** Ends the group of the shell and all its strays: SIGTERM, and SIGKILL for what is still there after the grace. */
+/** Ends what is left of the command and tells what it was: SIGTERM, and SIGKILL for what is still there after the grace. */
 export async function endStrays(shell: number, commandId: string): Promise<Stray[]> {
+  if (process.platform !== "linux") return endGroup(shell);
   const ended = new Map<number, Stray>();
   // One that was started a moment ago still bears the shell's name.
   if (findStrays(shell, commandId).length > 0) await Bun.sleep(pollMs);
@@ -62,6 +63,24 @@ export function send(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
+}
+
+/** Without /proc only the group is known, and not what is in it. */
+async function endGroup(shell: number): Promise<Stray[]> {
+  if (!groupLives(shell)) return [];
+  send(-shell, "SIGTERM");
+  for (const began = performance.now(); groupLives(shell) && performance.now() - began < limits.killGraceMs; ) await Bun.sleep(pollMs);
+  send(-shell, "SIGKILL");
+  return [{ pid: shell, command: "processes of its group" }];
+}
+
+function groupLives(shell: number): boolean {
+  try {
+    process.kill(-shell, 0);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { around, reachOf } from "../../../src/sandbox/reach.ts";
+import { around } from "../../../src/sandbox/reach.ts";
 import { confine, sandboxKind } from "../../../src/sandbox/sandbox.ts";
 import { seatbeltProfile } from "../../../src/sandbox/seatbelt.ts";
 import { socketFilter } from "../../../src/sandbox/seccomp.ts";
@@ -26,8 +26,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 /** Runs in `sub`, which like everything of the workspace but the state folder may be changed. */
 function run(command: string, changes: { network?: boolean; readScope?: "working-dir" | "unrestricted" } = {}) {
   const { network = false, readScope = "working-dir" } = changes;
-  const reach = reachOf({ write: [workspace], read: [join(state, "skills")], readScope, stateFolder: state, home: join(root, "home"), searchPath: process.env["PATH"] ?? "" });
-  const child = Bun.spawnSync(confine(command, "landlock", { folder: join(workspace, "sub"), reach, stateFolder: state, network }, self), { cwd: "/", stdin: "ignore" });
+  const reach = { write: [workspace], read: [join(state, "skills")], readScope, stateFolder: state, home: join(root, "home"), searchPath: process.env["PATH"] ?? "" };
+  const child = Bun.spawnSync(confine(command, "landlock", { folder: join(workspace, "sub"), reach, network }, self), { cwd: "/", stdin: "ignore" });
   return { code: child.exitCode, out: child.stdout.toString(), error: child.stderr.toString() };
 }
 

@@ -133,7 +133,7 @@ test("read: what is no text file has its own clear answer, at once", async () =>
   };
   expect(await text("binary")).toBe("binary is a binary file (5 bytes), not text");
   expect(await text("wide")).toContain("UTF-16");
-  expect(await text("dangling")).toBe("nowhere does not exist: a symbolic link leads to nowhere, where nothing is");
+  expect(await text("dangling")).toBe("nowhere does not exist: the symbolic link dangling leads to nowhere, and nothing is there");
   expect(await text("loop")).toContain("too many symbolic links");
   expect(await text("folder")).toBe("folder is a folder; use fs.list to see what is in it");
   expect(await text("fifo")).toBe("fifo is a FIFO (named pipe), not a file");
@@ -171,6 +171,8 @@ test("write: makes folders, adds no BOM, keeps mode, links and other names of a 
   await at.call("fs.write", { path: "link", content: "x" });
   expect(readFileSync(file("same"), "utf8")).toBe("x");
   expect(lstatSync(file("link")).isSymbolicLink()).toBe(true);
+  symlinkSync("a/new/target", file("ahead"));
+  expect((await at.call("fs.write", { path: "ahead", content: "x" })).text).toBe("wrote 1 byte to a/new/target");
   expect((await at.call("fs.list", { path: "a/b", hidden: true })).text).toBe("g");
   expect(await at.call("fs.write", { path: "a", content: "x" })).toMatchObject({ isError: true, text: expect.stringContaining("is a folder") });
   expect(await at.call("fs.write", { path: "same/x", content: "x" })).toMatchObject({ isError: true, text: expect.stringContaining("is a file") });
