@@ -117,7 +117,8 @@ function nextValue(name: string, rest: Iterator<string>): string {
 
 function unknownFlag(name: string): AgentError {
   const known = nearest(name, flags.keys());
-  return usage(`unknown flag ${name}${known === undefined ? "" : `: did you mean ${known}?`} (a prompt that begins with - goes after --)`);
+  const hint = known === undefined ? "--help lists the known ones" : `did you mean ${known}?`;
+  return usage(`unknown flag ${name}: ${hint} (a prompt that begins with - goes after --)`);
 }
 
 function checkTogether(parsed: PromptArguments): void {

@@ -72,7 +72,7 @@ async function readStdin({ parsed, stdin, warn, signal }: PromptSources): Promis
   const given = isPromptGiven(parsed) && !parsed.stdin;
   if (stdin.kind === "terminal" && !parsed.stdin) return undefined;
   const reader = stdin.open().getReader();
-  const cancel = () => void reader.cancel();
+  const cancel = () => void Promise.allSettled([reader.cancel()]);
   signal.addEventListener("abort", cancel);
   try {
     const first = reader.read();

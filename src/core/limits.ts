@@ -21,7 +21,9 @@ export const limits = {
   killGraceMs: 500,
   /** Closing events after the first signal. */
   shutdownMs: 2000,
-  /** Part of it that is kept for the last lines to leave. */
+  /** Closing events after an abort that nobody outside waits for: an abort command, `--timeout`. */
+  abortMs: 10_000,
+  /** Part of `shutdownMs` that is kept for the last lines to leave. */
   lastFlushMs: 400,
   /** Files that fs.edit and fs.read take whole into memory. */
   editFileBytesMax: 64 * 1024 * 1024,

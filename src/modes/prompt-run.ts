@@ -136,10 +136,17 @@ class PromptRun {
     this.#stop.abort();
     // The last line told the status already; only its loss changes it.
     if (!this.#settled || reason.kind === "reader_gone") this.#forcedCode ??= forcedCode;
-    if (this.#settled || this.#abortReason !== undefined) return;
+    if (this.#settled) return;
+    if (this.#abortReason !== undefined) return this.#hurry(reason);
     this.#abortReason = reason;
-    this.#after(limits.shutdownMs - limits.lastFlushMs, () => this.#overdue.resolve());
+    this.#hurry(reason);
     if (this.#session !== undefined) void this.#abortSession(this.#session, reason);
+  }
+
+  /** From now on the work has only so long to end; a signal after a command shortens that. */
+  #hurry({ kind }: AbortReason): void {
+    const patient = kind === "command" || kind === "timeout";
+    this.#after(patient ? limits.abortMs : limits.shutdownMs - limits.lastFlushMs, () => this.#overdue.resolve());
   }
 
   async #abortSession(session: DrivenSession, reason: AbortReason): Promise<void> {

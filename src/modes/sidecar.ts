@@ -67,7 +67,8 @@ class Sidecar {
     );
     const code = await this.#ended.promise;
     await this.#leave(code);
-    await bytes.cancel();
+    // A stdin that failed can't be let go again: that is no failure of its own.
+    await Promise.allSettled([bytes.cancel()]);
     clearTimeout(this.#shutdownTimer);
     for (const stop of stops) stop();
     return code;

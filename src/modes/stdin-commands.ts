@@ -30,7 +30,8 @@ export function runStdinCommands(
   });
   return async () => {
     stopped = true;
-    await bytes.cancel();
+    // A stdin that failed can't be let go again: that is no failure of its own.
+    await Promise.allSettled([bytes.cancel()]);
   };
 }
 

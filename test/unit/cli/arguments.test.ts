@@ -55,7 +55,7 @@ describe("faults", () => {
   const rows: [string[], string][] = [
     [["--modle", "x"], "unknown flag --modle: did you mean --model?"],
     [["--updates=delta", "--no-sesion"], "unknown flag --no-sesion: did you mean --no-session?"],
-    [["--frobnicate", "hi"], "unknown flag --frobnicate"],
+    [["--frobnicate", "hi"], "unknown flag --frobnicate: --help lists the known ones"],
     [["-x"], "unknown flag -x"],
     [["-5 is a number"], "unknown flag -5 is a number"],
     [["--model"], "--model needs a value"],

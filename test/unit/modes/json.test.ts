@@ -149,6 +149,18 @@ describe("ends", () => {
     expect(performance.now() - started).toBeLessThan(2000);
   });
 
+  test("a signal after an abort that is not heard shortens the wait", async () => {
+    const started = performance.now();
+    const played = await play({
+      unchecked: true,
+      answers: ["hangs"],
+      commands: commands('{"type":"abort"}'),
+      onPrompt: (watch) => void setTimeout(() => watch.signal("SIGTERM"), 50),
+    });
+    expect([played.exitCode, played.watch.exits]).toEqual([143, [143]]);
+    expect(performance.now() - started).toBeLessThan(2500);
+  });
+
   test("a reader that goes away ends the run with 1 and says nothing", async () => {
     const watch = fakeWatch();
     const warnings: string[] = [];
