@@ -1,5 +1,6 @@
 // The in-process engine: one model, one context, one sequence whose computed state is used again from call to call.
 // Opens nothing before the first generation. Failures are the last event of a generation, never thrown.
+import type { Llama } from "node-llama-cpp";
 import type { EngineFailure, ModelInfo, TextEngine, TextEvent, TextRequest } from "../../core/engine.ts";
 import { AgentError, messageOf } from "../../core/error.ts";
 import { renderChat, type RenderedChat } from "../chat-template.ts";
@@ -10,7 +11,13 @@ import { lazily } from "./lazily.ts";
 export type { LlamaEngineOptions } from "./opening.ts";
 
 export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
-  const model = lazily((signal, onProgress: (progress: number) => void) => openModel(options, signal, onProgress), (open) => open.close());
+  // A library that is closed takes the log of the next one with it: it stays open when a load fails or is cancelled.
+  const library = lazily(options.openLibrary, (llama) => llama.dispose());
+  const openLibrary = (): Promise<Llama> => library.open(new AbortController().signal, () => {});
+  const model = lazily(
+    (signal, onProgress: (progress: number) => void) => openModel(options, openLibrary, signal, onProgress),
+    (open) => open.close(),
+  );
   let plan: Plan | undefined;
   let warned = false;
   let turn: Promise<void> = Promise.resolve();
@@ -75,6 +82,7 @@ export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
     close: async () => {
       await turn;
       await model.close();
+      await library.close();
     },
   };
 }

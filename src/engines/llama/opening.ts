@@ -59,18 +59,18 @@ export function planModel({ modelPath, ...options }: LlamaEngineOptions): Plan {
   return { model, threads, batchSize, contextSize };
 }
 
-/** @throws AgentError; `aborted` when the signal fired */
-export async function openModel(options: LlamaEngineOptions, signal: AbortSignal, onProgress: (progress: number) => void): Promise<OpenModel> {
+/**
+ * @param library opens the library; it stays open when the model can't be
+ * @throws AgentError; `aborted` when the signal fired
+ */
+export async function openModel(options: LlamaEngineOptions, library: () => Promise<Llama>, signal: AbortSignal, onProgress: (progress: number) => void): Promise<OpenModel> {
   const plan = planModel(options);
-  let llama: Llama | undefined;
+  const llama = await library();
   try {
-    llama = await options.openLibrary();
     signal.throwIfAborted();
     return await loadModel(llama, plan, options, signal, onProgress);
   } catch (error) {
-    await llama?.dispose().catch((failure: unknown) => options.log("debug", `The llama library was not freed: ${messageOf(failure)}`));
     if (signal.aborted) throw new AgentError("aborted", "Loading the model was cancelled.", { cause: error });
-    if (error instanceof AgentError) throw error;
     throw new AgentError("model_invalid", `${options.modelPath}: the engine can't load this model (${messageOf(error)}). Name another one in localModels.managed.modelId (atomic models list).`, { cause: error });
   }
 }
@@ -110,7 +110,7 @@ async function loadModel(llama: Llama, plan: Plan, options: LlamaEngineOptions, 
     tokenizer: promptTokenizer(model, plan.model.tokenizer === "llama"),
     grammarState: (text) => new GrammarState({ model, grammar: grammarOf(text) }),
     states: options.promptStates && promptStates({ ...options.promptStates, identity: identityOf(llama, context, options), log: options.log }),
-    close: () => llama.dispose(),
+    close: () => model.dispose(),
   };
 }
 
