@@ -18,6 +18,13 @@ export function libc(): Libc {
 
 /** Linux only: raw system calls for the sandbox. Negative results are failures, as the C library reports them. */
 export function openLinuxCalls() {
+  return (calls ??= openCalls());
+}
+
+let opened: Libc | undefined;
+let calls: ReturnType<typeof openCalls> | undefined;
+
+function openCalls() {
   const { symbols } = openAny(linuxNames(), {
     syscall: { args: ["i64", "i64", "i64", "i64", "i64", "i64"], returns: "i64" },
     prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
@@ -27,8 +34,6 @@ export function openLinuxCalls() {
   });
   return symbols;
 }
-
-let opened: Libc | undefined;
 
 const setChildSubreaper = 36;
 const closeOnExecLinux = 0o2000000;

@@ -18,7 +18,7 @@ export const FsEditArguments = z.strictObject({
   path: z.string(),
   oldText: z.string().min(1).describe("text that is in the file now, exactly"),
   newText: z.string().describe("text to put in its place"),
-  replaceAll: z.boolean().default(false),
+  replaceAll: z.boolean().default(false).meta({ advanced: true }),
 });
 export type FsEditArguments = z.infer<typeof FsEditArguments>;
 

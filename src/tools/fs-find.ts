@@ -12,15 +12,15 @@ import { walk, type WalkReport } from "./walk.ts";
 
 export const FsFindArguments = z.strictObject({
   pattern: z.string().min(1).describe("glob, such as *.ts or src/**/test_*.py"),
-  path: z.string().default("."),
-  hidden: z.boolean().default(false),
-  limit: z.int().min(1).max(5000).default(1000),
+  path: z.string().default(".").meta({ advanced: true }),
+  hidden: z.boolean().default(false).meta({ advanced: true }),
+  limit: z.int().min(1).max(5000).default(1000).meta({ advanced: true }),
 });
 
 export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
   return {
     name: "fs.find",
-    description: "Find files by name in all folders below.",
+    description: "Find files whose name fits a glob, in all folders below.",
     schema: FsFindArguments,
     class: "read",
     async needs(args, context) {
@@ -47,7 +47,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
       const limitReached = more || !list.complete || report.limitReached;
       const note = limitReached ? `\n[the first ${list.shown} are shown; narrow it with pattern or path]` : "";
       return {
-        content: [{ type: "text", text: (list.text || "(no match)") + note + unreadableNote(report) }],
+        content: [{ type: "text", text: (list.text || "(no file has such a name; fs.grep searches the text in files)") + note + unreadableNote(report) }],
         details: { matches: list.shown, ...(limitReached ? { limitReached } : {}) },
       };
     },

@@ -20,18 +20,18 @@ import { walk, type WalkReport } from "./walk.ts";
 export const FsGrepArguments = z.strictObject({
   pattern: z.string().min(1).describe("JavaScript regular expression"),
   path: z.string().default("."),
-  glob: z.string().optional().describe("only files that fit, such as *.py"),
-  ignoreCase: z.boolean().optional(),
-  literal: z.boolean().optional().describe("the pattern is plain text"),
-  context: z.int().min(0).max(20).default(0).describe("lines around each match"),
-  limit: z.int().min(1).max(1000).default(100),
+  glob: z.string().optional().describe("only files that fit, such as *.py").meta({ advanced: true }),
+  ignoreCase: z.boolean().optional().meta({ advanced: true }),
+  literal: z.boolean().optional().describe("the pattern is plain text").meta({ advanced: true }),
+  context: z.int().min(0).max(20).default(0).describe("lines around each match").meta({ advanced: true }),
+  limit: z.int().min(1).max(1000).default(100).meta({ advanced: true }),
 });
 export type FsGrepArguments = z.infer<typeof FsGrepArguments>;
 
 export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
   return {
     name: "fs.grep",
-    description: "Search for text in files.",
+    description: "Find the lines in files that hold a text.",
     schema: FsGrepArguments,
     class: "read",
     async needs(args, context) {

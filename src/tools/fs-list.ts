@@ -14,10 +14,10 @@ import { type Entry, walk, type WalkReport } from "./walk.ts";
 
 export const FsListArguments = z.strictObject({
   path: z.string().default("."),
-  pattern: z.string().optional().describe("only names that fit this glob, such as *.md"),
-  recursive: z.boolean().default(false),
-  hidden: z.boolean().default(false),
-  limit: z.int().min(1).max(5000).default(500),
+  pattern: z.string().optional().describe("only names that fit this glob, such as *.md").meta({ advanced: true }),
+  recursive: z.boolean().default(false).meta({ advanced: true }),
+  hidden: z.boolean().default(false).meta({ advanced: true }),
+  limit: z.int().min(1).max(5000).default(500).meta({ advanced: true }),
 });
 
 export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {

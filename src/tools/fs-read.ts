@@ -13,8 +13,8 @@ import type { ToolOptions } from "./tool-options.ts";
 
 export const FsReadArguments = z.strictObject({
   path: z.string(),
-  offset: z.int().min(1).optional().describe("first line, from 1"),
-  limit: z.int().min(1).optional().describe("number of lines"),
+  offset: z.int().min(1).optional().describe("first line, from 1").meta({ advanced: true }),
+  limit: z.int().min(1).optional().describe("number of lines").meta({ advanced: true }),
 });
 export type FsReadArguments = z.infer<typeof FsReadArguments>;
 

@@ -4,6 +4,7 @@ import { fsEdit } from "./fs-edit.ts";
 import { fsFind } from "./fs-find.ts";
 import { fsGrep } from "./fs-grep.ts";
 import { fsList } from "./fs-list.ts";
+import { fsCopy, fsMove } from "./fs-move.ts";
 import { fsRead } from "./fs-read.ts";
 import { fsTrash } from "./fs-trash.ts";
 import { fsWrite } from "./fs-write.ts";
@@ -14,5 +15,5 @@ export type { ShellOptions, ToolOptions } from "./tool-options.ts";
 
 /** In the order in which the model is told of them. */
 export function builtinTools(options: ToolOptions): Tool[] {
-  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsWrite(options), fsEdit(options), fsTrash(options), shellRun(options)];
+  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsWrite(options), fsEdit(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options)];
 }

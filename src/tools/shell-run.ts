@@ -19,8 +19,8 @@ import type { ToolOptions } from "./tool-options.ts";
 
 export const ShellRunArguments = z.strictObject({
   command: z.string().min(1),
-  cwd: z.string().optional().describe("folder to run in"),
-  timeoutMs: z.int().min(1).optional(),
+  cwd: z.string().optional().describe("folder to run in").meta({ advanced: true }),
+  timeoutMs: z.int().min(1).optional().meta({ advanced: true }),
 });
 export type ShellRunArguments = z.infer<typeof ShellRunArguments>;
 
