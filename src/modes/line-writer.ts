@@ -9,14 +9,14 @@ export type WriteBytes = (bytes: Uint8Array, offset: number) => Promise<number>;
 export interface LineWriterOptions {
   /** Above so many waiting bytes `write` returns a promise. */
   pendingBytesMax?: number;
-  /** Called once when the reader is gone (EPIPE and its like); what is still waiting is dropped. */
-  onClosed?: () => void;
+  /** Called once when nothing can be written any more; what is still waiting is dropped. See `isReaderGone`. */
+  onClosed?: (error: unknown) => void;
 }
 
 export class LineWriter {
   readonly #writeBytes: WriteBytes;
   readonly #pendingBytesMax: number;
-  readonly #onClosed: () => void;
+  readonly #onClosed: (error: unknown) => void;
   /** Lines not yet handed to the system, and their bytes; `#inFlightBytes` are on their way. */
   #lines: string[] = [];
   #pendingBytes = 0;
@@ -31,7 +31,7 @@ export class LineWriter {
     this.#onClosed = options.onClosed ?? (() => {});
   }
 
-  /** The reader is gone: nothing is written any more. */
+  /** Nothing is written any more. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -80,22 +80,28 @@ export class LineWriter {
         offset += await this.#writeBytes(bytes, offset);
       } catch (error) {
         if (isTemporary(error)) await new Promise((resolve) => setTimeout(resolve, retryMs));
-        else return this.#close();
+        else return this.#close(error);
       }
     }
   }
 
-  #close(): void {
+  #close(error: unknown): void {
     this.#closed = true;
     this.#lines = [];
     this.#pendingBytes = 0;
-    this.#onClosed();
+    this.#onClosed(error);
   }
 
   #makeRoom(): void {
     this.#room?.resolve();
     this.#room = undefined;
   }
+}
+
+/** Whether a writer closed because nobody reads any more, which is no fault: a full disk, for one, is. */
+export function isReaderGone(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "EPIPE" || code === "ECONNRESET";
 }
 
 const encoder = new TextEncoder();
@@ -111,6 +117,10 @@ function toDescriptor(descriptor: number): WriteBytes {
 }
 
 function isTemporary(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   return code === "EAGAIN" || code === "EINTR";
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -7,7 +7,7 @@ import { contentText, type ImageContent, type TextContent, type Usage, usageOf }
 import type { AbortReason, TurnOutcome } from "../session/session.ts";
 import type { AgentSettled, Outcome } from "../wire/json/schema.ts";
 import { failedTurn } from "./failed-turn.ts";
-import { LineWriter, type WriteBytes } from "./line-writer.ts";
+import { isReaderGone, LineWriter, type WriteBytes } from "./line-writer.ts";
 import { type EndWatch, exitCodeOfSignal } from "./signals.ts";
 import { runStdinCommands } from "./stdin-commands.ts";
 
@@ -82,7 +82,7 @@ class PromptRun {
   constructor(options: PromptRunOptions) {
     this.#options = options;
     this.#startedAt = options.now();
-    this.#writer = new LineWriter(options.output, { onClosed: () => this.#abort({ kind: "reader_gone", message: "the reader closed stdout" }, 1) });
+    this.#writer = new LineWriter(options.output, { onClosed: (error) => this.#loseReader(error) });
   }
 
   async run(): Promise<number> {
@@ -128,6 +128,12 @@ class PromptRun {
 
   #after(delayMs: number, action: () => void): void {
     this.#timers.push(setTimeout(action, Math.min(delayMs, longestTimerMs)));
+  }
+
+  /** A reader that went away needs no word; anything else that keeps stdout from being written does. */
+  #loseReader(error: unknown): void {
+    if (!isReaderGone(error)) this.#options.warn(`stdout can't be written: ${messageOf(error)}`);
+    this.#abort({ kind: "reader_gone", message: "stdout can't be written any more" }, 1);
   }
 
   /** Ends everything. The first reason counts, but a signal after a command still decides the exit status. */

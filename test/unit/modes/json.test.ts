@@ -182,6 +182,12 @@ describe("ends", () => {
     expect([exitCode, warnings, session?.calls, watch.exits]).toEqual([1, [], ["abort reader_gone", "close"], []]);
   });
 
+  test("a full disk behind stdout ends the run with 1 and is told", async () => {
+    const full = () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC" }));
+    const played = await play({ unchecked: true, answers: ["until aborted"], output: full });
+    expect([played.exitCode, played.warnings]).toEqual([1, ["stdout can't be written: no space left"]]);
+  });
+
   test("a reader that takes its time gets everything; one that is stuck can't outlast a signal", async () => {
     const watch = fakeWatch();
     const release = Promise.withResolvers<void>();

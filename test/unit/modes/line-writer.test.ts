@@ -1,6 +1,6 @@
 // One writer: whole lines in order, back-pressure, a reader that goes away, a loop that keeps turning.
 import { describe, expect, test } from "bun:test";
-import { LineWriter } from "../../../src/modes/line-writer.ts";
+import { isReaderGone, LineWriter } from "../../../src/modes/line-writer.ts";
 
 /** A reader that takes at most so many bytes a write, and only when it is told to. */
 function slowReader(bytesPerWrite: number) {
@@ -71,20 +71,21 @@ describe("LineWriter", () => {
   });
 
   test("when the reader is gone it is told once, waiting writers go on, and nothing more is written", async () => {
-    let closings = 0;
+    const closings: unknown[] = [];
     let writes = 0;
     const writer = new LineWriter(
       async () => {
         writes += 1;
         throw failing("EPIPE");
       },
-      { pendingBytesMax: 1, onClosed: () => (closings += 1) },
+      { pendingBytesMax: 1, onClosed: (error) => closings.push(isReaderGone(error)) },
     );
     await writer.write("abc\n");
     await writer.flush();
     expect(writer.write("d\n")).toBeUndefined();
     await writer.flush();
-    expect([closings, writes, writer.closed, writer.busy]).toEqual([1, 1, true, false]);
+    expect([closings, writes, writer.closed, writer.busy]).toEqual([[true], 1, true, false]);
+    expect(isReaderGone(failing("ENOSPC"))).toBe(false);
   });
 
   test("lines written while another flush waits are flushed too", async () => {
