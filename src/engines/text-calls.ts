@@ -23,6 +23,8 @@ const lineForms = ['{"tool":', '{"name":"', '{"function":', '{"type":"function"'
 const fences = ["```", "```json", "```tool_call", "```tool_code"];
 const actionHead = /^\s*\{\s*"tool"\s*:\s*"([^"\\]*)"\s*,\s*"(?:args|arguments|parameters)"\s*:\s*(?=\{)/;
 const actionHeadCharsMax = 200;
+/** More than any opening has. */
+const lookAheadChars = 200;
 
 type Mode = { at: "open" } | { at: "thinking"; close: string } | { at: "held" } | { at: "action" } | { at: "arguments"; scan: ObjectScan } | { at: "tail" };
 
@@ -119,23 +121,18 @@ export class TextCalls {
   /** The first thing that is no plain text, or from where on the text may become one. */
   #look(final: boolean): { opening?: Opening; keepFrom: number } {
     const text = this.#pending;
+    let blankLine = this.#atLineStart;
     for (let at = 0; at < text.length; at += 1) {
-      const lineStart = this.#startsLine(at);
       const character = text[at] ?? "";
+      const lineStart = blankLine;
+      if (character === "\n") blankLine = true;
+      else if (/\S/.test(character)) blankLine = false;
       if (!lineStart && character !== "<" && character !== "[") continue;
-      const rest = text.slice(at);
-      const found = this.#openingAt(rest, lineStart, (at > 0 ? text[at - 1] : this.#lastSaid) === "`");
+      const found = this.#openingAt(text.slice(at, at + lookAheadChars), lineStart, (at > 0 ? text[at - 1] : this.#lastSaid) === "`");
       if (found === "maybe" && !final) return { keepFrom: at };
       if (found !== "maybe" && found) return { opening: { ...found, at }, keepFrom: at };
     }
     return { keepFrom: text.length };
-  }
-
-  /** Nothing but white space since the line began. */
-  #startsLine(at: number): boolean {
-    if (at > 0 && /\s/.test(this.#pending[at] ?? "") && this.#pending[at] !== "\n") return false;
-    const lineAt = this.#pending.lastIndexOf("\n", at - 1) + 1;
-    return (lineAt > 0 || this.#atLineStart) && this.#pending.slice(lineAt, at).trim() === "";
   }
 
   #openingAt(rest: string, lineStart: boolean, quoted: boolean): Omit<Opening, "at"> | "maybe" | undefined {
@@ -157,8 +154,8 @@ export class TextCalls {
   }
 
   #lineOpening(rest: string): Omit<Opening, "at"> | "maybe" | undefined {
-    const compact = rest.slice(0, 120).replace(/\s+/g, "");
-    if (compact === "") return undefined;
+    if (/^\s/.test(rest)) return undefined;
+    const compact = rest.replace(/\s+/g, "");
     const form = this.#lineForms.find((candidate) => compact.startsWith(candidate));
     if (form !== undefined) return { length: 0, mode: { at: form === '{"tool":' ? "action" : "held" } };
     return this.#lineForms.some((candidate) => candidate.startsWith(compact)) ? "maybe" : undefined;

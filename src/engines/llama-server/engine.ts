@@ -5,7 +5,7 @@ import { AgentError, messageOf } from "../../core/error.ts";
 import { usageOf } from "../../core/message.ts";
 import type { Log } from "../../core/runtime.ts";
 import { renderChat } from "../chat-template.ts";
-import { EngineError, isLoopback, requestJson, shownUrl, type HttpServer } from "../http.ts";
+import { EngineError, isLoopback, openAnswer, requestJson, shownUrl, type HttpServer } from "../http.ts";
 import { Props, Slots } from "./answers.ts";
 import { complete, type Connection } from "./completion.ts";
 import { PromptTokens, TokensAnswer } from "./prompt.ts";
@@ -121,7 +121,14 @@ class LlamaServerEngine implements TextEngine {
     this.#opening ??= this.#connectServer(signal, onProgress).finally(() => {
       this.#opening = undefined;
     });
-    this.#opened = await this.#opening;
+    try {
+      this.#opened = await this.#opening;
+    } catch (error) {
+      // Somebody else began it and gave up.
+      const cancelled = error instanceof EngineError && error.failure.category === "cancelled";
+      if (cancelled && !signal.aborted) return this.#open(signal, onProgress);
+      throw error;
+    }
     return this.#opened;
   }
 
@@ -140,7 +147,8 @@ class LlamaServerEngine implements TextEngine {
     const startedAt = performance.now();
     for (;;) {
       try {
-        await requestJson(this.#server, { path: "/health", signal, silenceMs: () => healthTimeoutMs, totalMs: healthTimeoutMs });
+        const { bytes } = await openAnswer(this.#server, { path: "/health", signal, silenceMs: () => healthTimeoutMs, totalMs: healthTimeoutMs });
+        await bytes.return();
         return;
       } catch (error) {
         const loading = error instanceof EngineError && error.status === 503 && /loading/i.test(error.message);

@@ -213,12 +213,17 @@ class Attempt {
     const { answer } = this;
     this.#sent = true;
     let done = false;
-    for await (const chunk of contentType.includes("application/json") ? this.#whole(bytes) : this.#chunks(bytes)) {
-      if (chunk === "done") {
-        done = true;
-        break;
+    try {
+      for await (const chunk of contentType.includes("application/json") ? this.#whole(bytes) : this.#chunks(bytes)) {
+        if (chunk === "done") {
+          done = true;
+          break;
+        }
+        yield* answer.push(chunk);
       }
-      yield* answer.push(chunk);
+    } catch (error) {
+      // A connection that breaks after the answer's end takes nothing away.
+      if (answer.finishReason === undefined || this.#request.signal.aborted) throw error;
     }
     const reason = answer.finishReason;
     if (reason === undefined && !done) throw this.#failed({ kind: "server", category: "model" }, "ended its answer before it was complete");

@@ -123,6 +123,14 @@ describe("what only looks like a call", () => {
   });
 });
 
+test("a megabyte in one piece is read in linear time", () => {
+  const answer = "word <b> [x] ".repeat(80_000);
+  const startedAt = performance.now();
+  expect(read(answer, answer.length).text).toBe(answer);
+  expect(read("\n".repeat(200_000), 200_000).calls).toEqual([]);
+  expect(performance.now() - startedAt).toBeLessThan(5000);
+});
+
 describe("calls that can't be read", () => {
   test("broken JSON after a marker is a call that no tool takes", () => {
     expect(read('<tool_call>{"name": "fs.list", "arguments": {"path": </tool_call>', 5)).toEqual({

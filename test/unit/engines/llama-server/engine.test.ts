@@ -154,6 +154,19 @@ describe("opening", () => {
     await expect(connect(server.url, { healthTimeoutMs: 50 }).open(new AbortController().signal, () => {})).rejects.toMatchObject({ code: "engine_unavailable" });
   });
 
+  test("one who gives up does not take the other along", async () => {
+    await using server = await serve({ health: (index) => (index === 0 ? { stall: true } : { status: 200, body: "" }), completion: { events: [end] } });
+    const engine = connect(server.url);
+    const controller = new AbortController();
+    const first = engine.open(controller.signal, () => {}).catch((error: unknown) => error);
+    await server.received(1);
+    const second = Array.fromAsync(engine.complete(request()));
+    controller.abort();
+    expect(await first).toMatchObject({ code: "aborted" });
+    expect((await second).at(-1)).toMatchObject({ type: "ended", stop: "end" });
+    await engine.close();
+  });
+
   test("aborted while it opens", async () => {
     await using server = await serve({ health: { stall: true }, completion: { events: [end] } });
     const controller = new AbortController();

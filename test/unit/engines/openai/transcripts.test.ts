@@ -96,6 +96,11 @@ describe("other answers", () => {
     expect((await run(played)).blocks).toMatchObject([{ call: "fs.list", arguments: { unreadable_json: '{"path": oops' } }]);
   });
 
+  test("an answer that was complete before the connection stalled", async () => {
+    await using played = await play([{ events: [{ choices: [{ delta: { content: "Yes." }, finish_reason: "stop" }] }], stallAtEnd: true }], { idleTimeoutMs: 60 });
+    expect(await run(played)).toMatchObject({ blocks: [{ text: "Yes." }], last: { type: "ended", stop: "end" } });
+  });
+
   test("a call without arguments has none", async () => {
     await using played = await play([saying({ tool_calls: [{ index: 0, id: "c", function: { name: "fs_list" } }] })]);
     expect((await run(played)).blocks).toMatchObject([{ call: "fs.list", arguments: {} }]);
