@@ -16,7 +16,7 @@ export function readLiteral(text: string, start = 0): Read | undefined {
 
 /** Named arguments `a=1, b="x")` up to the closing bracket; undefined when they are not of this form. */
 export function readNamedArguments(text: string, start: number): { value: Record<string, unknown>; end: number } | undefined {
-  const value: Record<string, unknown> = {};
+  const entries: [string, unknown][] = [];
   let at = skipSpace(text, start);
   while (text[at] !== ")") {
     const name = /[A-Za-z_]\w*/y;
@@ -27,12 +27,12 @@ export function readNamedArguments(text: string, start: number): { value: Record
     if (text[at] !== "=" && text[at] !== ":") return undefined;
     const read = readLiteral(text, at + 1);
     if (!read) return undefined;
-    value[found[0]] = read.value;
+    entries.push([found[0], read.value]);
     at = skipSpace(text, read.end);
     if (text[at] === ",") at = skipSpace(text, at + 1);
     else if (text[at] !== ")") return undefined;
   }
-  return { value, end: at + 1 };
+  return { value: Object.fromEntries(entries), end: at + 1 };
 }
 
 export function skipSpace(text: string, start: number): number {
