@@ -37,7 +37,7 @@ export async function endStrays(shell: number, commandId: string): Promise<Stray
   if (process.platform !== "linux") return endGroup(shell);
   const ended = new Map<number, Stray>();
   // One that was started a moment ago still bears the shell's name.
-  if (findStrays(shell, commandId).length > 0) await Bun.sleep(pollMs);
+  for (let waitedMs = 0; waitedMs < nameWaitMs && findStrays(shell, commandId).some(({ command }) => /^(\/bin\/)?sh -c /.test(command)); waitedMs += pollMs) await Bun.sleep(pollMs);
   const began = performance.now();
   for (let signal: "SIGTERM" | "SIGKILL" = "SIGTERM"; ; ) {
     const left = findStrays(shell, commandId);
@@ -92,6 +92,7 @@ interface ProcessEntry {
 }
 
 const pollMs = 10;
+const nameWaitMs = 50;
 const commandCharsMax = 80;
 
 function processes(): ProcessEntry[] {

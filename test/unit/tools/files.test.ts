@@ -59,7 +59,7 @@ test("find: globs, ignore files, the workspace's own paths", async () => {
   expect((await at.call("fs.find", { pattern: "a[1].ts" })).text).toBe("a[1].ts");
   expect((await at.call("fs.find", { pattern: "deep" })).text).toBe("src/deep/");
   expect((await at.call("fs.find", { pattern: "e.ts", hidden: true })).text).toBe(".dot/e.ts");
-  expect(await at.call("fs.find", { pattern: "*.rs" })).toMatchObject({ text: "(no match)", details: { matches: 0 } });
+  expect(await at.call("fs.find", { pattern: "*.rs" })).toMatchObject({ text: "(no file has such a name; fs.grep searches the text in files)", details: { matches: 0 } });
   expect(await at.call("fs.find", { pattern: "*.ts", limit: 1 })).toMatchObject({ text: "a[1].ts\n[the first 1 are shown; narrow it with pattern or path]", details: { matches: 1, limitReached: true } });
 });
 
