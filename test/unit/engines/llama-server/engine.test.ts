@@ -119,6 +119,20 @@ describe("a good answer", () => {
     await engine.close();
   });
 
+  test("a model without a template gets a plain one and one warning", async () => {
+    const { chat_template: _, ...bare } = props;
+    const wide = { ...bare, default_generation_settings: { n_ctx: 1000 } };
+    await using server = await serve({ props: { status: 200, body: wide }, completion: { events: [end] } });
+    const warnings: string[] = [];
+    const engine = connect(server.url, { log: (level, message) => warnings.push(`${level}: ${message}`) });
+    await Array.fromAsync(engine.complete(request({ grammar: "root ::= .+" })));
+    await Array.fromAsync(engine.complete(request({ grammar: "root ::= .+" })));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toStartWith("warn: the model has no chat template");
+    expect(completionsOf(server).map((body) => body["grammar"])).toEqual(["root ::= .+", "root ::= .+"]);
+    await engine.close();
+  });
+
   test("a retry after an empty answer may not be empty", async () => {
     await using server = await serve({ completion: { events: [end] } });
     const engine = connect(server.url);
