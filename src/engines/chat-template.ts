@@ -33,6 +33,10 @@ interface Marked {
   content: string;
 }
 
+/** Stands for the user's words in front of an answer that begins a chat. */
+const unsaid = "…";
+/** Fewer characters of an opening are found at the end of a template's part by chance. */
+const openingCharsMin = 4;
 const markerPattern = /\uE0A1(\d+)\uE0A2/;
 const markerOf = (index: number): string => `\uE0A1${index}\uE0A2`;
 
@@ -63,8 +67,8 @@ function variantsOf(chat: readonly ChatMessage[]): Marked[][] {
 function alternating(messages: readonly Marked[]): Marked[] {
   const merged: Marked[] = [];
   for (const message of messages) {
-    const last = merged.at(-1);
-    if (last === undefined || last.role === "system" ? message.role === "assistant" : false) merged.push({ role: "user", content: "…" });
+    const opensChat = merged.every(({ role }) => role === "system");
+    if (opensChat && message.role === "assistant") merged.push({ role: "user", content: unsaid });
     const previous = merged.at(-1);
     if (previous?.role === message.role) previous.content += `\n\n${message.content}`;
     else merged.push({ ...message });
@@ -114,7 +118,7 @@ function openAsGenerated(segments: Segment[], opening: string): void {
   for (const [position, segment] of segments.entries()) {
     const before = segments[position - 1];
     if (segment.role !== "assistant" || before === undefined || before.literal) continue;
-    for (let length = Math.min(opening.length, before.text.length); length > 0; length--) {
+    for (let length = Math.min(opening.length, before.text.length); length >= openingCharsMin; length--) {
       if (!before.text.endsWith(opening.slice(0, length))) continue;
       before.text += opening.slice(length);
       break;

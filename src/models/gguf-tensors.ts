@@ -59,10 +59,10 @@ function readTensor(cursor: GgufCursor, what: string, alignment: number): { plac
 }
 
 /** Bytes from the start of the weights to the end of the last tensor; each must be inside the file, and none in another. */
-function extent(places: Place[], start: number, sizeBytes: number): number {
+function extent(places: readonly Place[], start: number, sizeBytes: number): number {
   let end = 0;
   let previous = "";
-  for (const place of places.sort((a, b) => a.offset - b.offset)) {
+  for (const place of places.toSorted((a, b) => a.offset - b.offset)) {
     if (place.offset < end) throw new GgufDefect(`the tensors ${previous} and ${place.name} overlap`);
     end = place.offset + (place.bytes ?? 1);
     previous = place.name;

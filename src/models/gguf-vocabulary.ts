@@ -4,6 +4,7 @@ import { GgufDefect } from "./gguf-cursor.ts";
 import type { GgufValues } from "./gguf-values.ts";
 
 const typeByte = 6;
+/** As the format spells them. */
 const idKeys = ["bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "cls", "mask", "prefix", "suffix", "middle"];
 
 /**

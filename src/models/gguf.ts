@@ -115,7 +115,7 @@ function inRange(value: number | undefined, key: string, max: number): number {
 function perBlock(values: GgufValues, key: string, blockCount: number): readonly number[] {
   const list = values.numbers(key);
   const single = values.number(key);
-  const counts = list ?? new Array<number>(blockCount).fill(single ?? 0);
+  const counts = list ?? Array.from({ length: blockCount }, () => single ?? 0);
   if (counts.length !== blockCount) throw new GgufDefect(`${key} has ${counts.length} entries for ${blockCount} blocks`);
   for (const count of counts) if (!Number.isInteger(count) || count < 0 || count > 2 ** 16) throw new GgufDefect(`${key} holds ${count}; it must be from 0 to 65536`);
   return counts;

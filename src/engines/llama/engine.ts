@@ -6,58 +6,24 @@ import { AgentError, messageOf } from "../../core/error.ts";
 import { renderChat, type RenderedChat } from "../chat-template.ts";
 import { type Counts, generate, GrammarFailure, isAbort, PromptOverflow, usageFrom } from "./generating.ts";
 import { type LlamaEngineOptions, openModel, type OpenModel, type Plan, planModel } from "./opening.ts";
-import { lazily } from "./lazily.ts";
+import { type Lazily, lazily } from "./lazily.ts";
 
 export type { LlamaEngineOptions } from "./opening.ts";
+
+/** Loading is told in steps of at least this part. */
+const progressStep = 0.01;
 
 export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
   // A library that is closed takes the log of the next one with it: it stays open when a load fails or is cancelled.
   const library = lazily(options.openLibrary, (llama) => llama.dispose());
   const openLibrary = (): Promise<Llama> => library.open(new AbortController().signal, () => {});
-  const model = lazily(
-    (signal, onProgress: (progress: number) => void) => openModel(options, openLibrary, signal, onProgress),
+  const model: LazyModel = lazily(
+    (signal, onProgress) => openModel(options, openLibrary, signal, onProgress),
     (open) => open.close(),
   );
+  const render = chatRenderer(options);
   let plan: Plan | undefined;
-  let warned = false;
   let turn: Promise<void> = Promise.resolve();
-
-  const render = (open: OpenModel, { chat }: TextRequest): RenderedChat => {
-    const { bosString, eosString } = open.model.tokens;
-    const rendered = renderChat(open.plan.model.chatTemplate, chat, { bosToken: bosString ?? "", eosToken: eosString ?? "", addGenerationPrompt: true });
-    if (rendered.warning !== undefined && !warned) {
-      warned = true;
-      options.log("warn", `${options.modelId}: ${rendered.warning}.`);
-    }
-    return rendered;
-  };
-
-  async function* run(request: TextRequest, counts: Counts): AsyncGenerator<TextEvent, void, void> {
-    const open = yield* opening(request.signal);
-    try {
-      yield* generate(open, render(open, request), request, counts);
-    } catch (error) {
-      // Nobody knows what the sequence holds after an error of the native code.
-      if (!(error instanceof PromptOverflow || error instanceof GrammarFailure)) await open.sequence.clearHistory();
-      throw error;
-    }
-  }
-
-  async function* opening(signal: AbortSignal): AsyncGenerator<TextEvent, OpenModel, void> {
-    const progress = { seen: 0, last: 0, wake: () => {} };
-    const loaded = model.open(signal, (value) => {
-      progress.last = Math.max(progress.last, value);
-      progress.wake();
-    });
-    let open: OpenModel | undefined;
-    while (open === undefined) {
-      open = await Promise.race([loaded, new Promise<undefined>((resolve) => (progress.wake = () => resolve(undefined)))]);
-      if (progress.last < progress.seen + 0.01) continue;
-      progress.seen = progress.last;
-      yield { type: "progress", stage: "weights", progress: Math.min(1, progress.seen) };
-    }
-    return open;
-  }
 
   return {
     kind: "text",
@@ -71,7 +37,7 @@ export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
       turn = before.then(() => own.promise);
       try {
         await orAborted(before, request.signal);
-        yield* run(request, counts);
+        yield* run(model, render, request, counts);
       } catch (error) {
         if (request.signal.aborted || isAbort(error)) yield { type: "ended", stop: "aborted", usage: usageFrom(counts) };
         else yield { type: "failed", failure: failureOf(error), usage: usageFrom(counts) };
@@ -80,11 +46,57 @@ export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
       }
     },
     close: async () => {
+      // A generation under way is not cut off: whoever closes aborts it first.
       await turn;
       await model.close();
       await library.close();
     },
   };
+}
+
+type LazyModel = Lazily<OpenModel, number>;
+type Render = (open: OpenModel, request: TextRequest) => RenderedChat;
+
+/** Renders by the model's template; warns once when it can't be used. */
+function chatRenderer(options: LlamaEngineOptions): Render {
+  let warned = false;
+  return (open, { chat }) => {
+    const { bosString, eosString } = open.model.tokens;
+    const rendered = renderChat(open.plan.model.chatTemplate, chat, { bosToken: bosString ?? "", eosToken: eosString ?? "", addGenerationPrompt: true });
+    if (rendered.warning !== undefined && !warned) {
+      warned = true;
+      options.log("warn", `${options.modelId}: ${rendered.warning}.`);
+    }
+    return rendered;
+  };
+}
+
+async function* run(model: LazyModel, render: Render, request: TextRequest, counts: Counts): AsyncGenerator<TextEvent, void, void> {
+  const open = yield* opening(model, request.signal);
+  try {
+    yield* generate(open, render(open, request), request, counts);
+  } catch (error) {
+    // Nobody knows what the sequence holds after an error of the native code.
+    if (!(error instanceof PromptOverflow || error instanceof GrammarFailure)) await open.sequence.clearHistory();
+    throw error;
+  }
+}
+
+async function* opening(model: LazyModel, signal: AbortSignal): AsyncGenerator<TextEvent, OpenModel, void> {
+  const progress = { seen: 0, last: 0, wake: (): void => {} };
+  const loaded = model.open(signal, (value) => {
+    progress.last = Math.max(progress.last, value);
+    progress.wake();
+  });
+  let open: OpenModel | undefined;
+  while (open === undefined) {
+    const reported = new Promise<undefined>((resolve) => (progress.wake = () => resolve(undefined)));
+    open = await Promise.race([loaded, reported]);
+    if (progress.last < progress.seen + progressStep) continue;
+    progress.seen = progress.last;
+    yield { type: "progress", stage: "weights", progress: Math.min(1, progress.seen) };
+  }
+  return open;
 }
 
 /** @throws AgentError `aborted` when the signal fires before the promise resolves */

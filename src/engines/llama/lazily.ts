@@ -23,7 +23,9 @@ export function lazily<Thing, Progress>(start: (signal: AbortSignal, onProgress:
   const begin = (): Opening<Thing, Progress> => {
     const controller = new AbortController();
     const listeners = new Set<(progress: Progress) => void>();
-    const result = start(controller.signal, (progress) => listeners.forEach((listener) => listener(progress)));
+    const result = start(controller.signal, (progress) => {
+      for (const listener of listeners) listener(progress);
+    });
     const begun = { result, controller, listeners };
     result.then(
       (opened) => (thing = opened),

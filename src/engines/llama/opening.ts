@@ -117,5 +117,5 @@ async function loadModel(llama: Llama, plan: Plan, options: LlamaEngineOptions, 
 /** What a computed state depends on beside the tokens. */
 function identityOf(llama: Llama, context: LlamaContext, { modelPath }: LlamaEngineOptions): string {
   const { size, mtimeMs } = statSync(modelPath);
-  return JSON.stringify([size, mtimeMs, llama.llamaCppRelease.release, llama.gpu, context.kvCacheKeyType ?? 0, context.kvCacheValueType ?? 0, context.flashAttention, context.batchSize]);
+  return JSON.stringify([size, mtimeMs, llama.llamaCppRelease.release, llama.gpu, context.kvCacheKeyType ?? 0, context.kvCacheValueType ?? 0, context.flashAttention]);
 }
