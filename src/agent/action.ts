@@ -14,12 +14,14 @@ export interface ActionGrammarOptions {
   parallelMax: number;
   /** Arguments, by tool, that must not be written. */
   forbidden?: ReadonlyMap<string, readonly ForbiddenObject[]>;
+  /** Advanced arguments that may be written, as `tool argument`. */
+  revealed?: ReadonlySet<string>;
   /** The reply is a JSON value of this schema instead of text. */
   outputSchema?: JsonSchema;
 }
 
 /** GBNF for one action: a reply, one call, or several calls that only read. */
-export function actionGrammar({ tools, parallelMax, forbidden, outputSchema }: ActionGrammarOptions): string {
+export function actionGrammar({ tools, parallelMax, forbidden, revealed, outputSchema }: ActionGrammarOptions): string {
   const rules = new GrammarRules();
   const replyArguments = outputSchema
     ? schemaRule(rules, outputSchema, "output")
@@ -27,7 +29,7 @@ export function actionGrammar({ tools, parallelMax, forbidden, outputSchema }: A
   const alternatives = [rules.add("reply", `${literal('{"tool":"reply","args":')} ${replyArguments} "}"`)];
   const readers: string[] = [];
   for (const tool of tools) {
-    const value = objectBody(rules, offeredArguments(tool), tool.name, forbidden?.get(tool.name) ?? [], 0);
+    const value = objectBody(rules, offeredArguments(tool, revealed), tool.name, forbidden?.get(tool.name) ?? [], 0);
     if (value === undefined) continue;
     const call = rules.add(`${tool.name}-call`, `${literal(`{"tool":${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);
     (tool.class === "read" ? readers : alternatives).push(call);

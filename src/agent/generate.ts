@@ -26,6 +26,8 @@ export interface GenerateOptions {
   parallelMax: number;
   /** Arguments, by tool, that a text engine must not write. */
   forbidden: ReadonlyMap<string, readonly ForbiddenObject[]>;
+  /** Advanced arguments that it may write, as `tool argument`. */
+  revealed: ReadonlySet<string>;
   forbidEmpty: boolean;
   outputSchema?: Record<string, unknown>;
   signal: AbortSignal;
@@ -61,8 +63,8 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
 }
 
 async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
-  const { forbidden, outputSchema, parallelMax, tools } = options;
-  const grammar = actionGrammar({ tools, parallelMax, forbidden, ...(outputSchema ? { outputSchema } : {}) });
+  const { forbidden, outputSchema, parallelMax, revealed, tools } = options;
+  const grammar = actionGrammar({ tools, parallelMax, forbidden, revealed, ...(outputSchema ? { outputSchema } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
   const chat = renderConversation(options.system, options.conversation);
   const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal: options.signal });

@@ -3,7 +3,7 @@
 import { contentText, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import type { ForbiddenObject } from "./object-grammar.ts";
-import { callPatterns } from "./offer.ts";
+import { callPatterns, namedArguments } from "./offer.ts";
 
 export interface LoopSettings {
   /** Repeats in a turn after which only a reply is offered. */
@@ -21,6 +21,8 @@ export class LoopGuard {
   readonly #tools: ReadonlyMap<string, ToolSpec>;
   readonly #results = new Map<string, string>();
   #made: Made[] = [];
+  /** Advanced arguments that results spoke of, as `tool argument`. */
+  readonly revealed = new Set<string>();
   #excluded = new Set<string>();
   #repeats = 0;
 
@@ -41,7 +43,7 @@ export class LoopGuard {
   /** Calls that would bring nothing new, by tool. */
   forbidden(): Map<string, ForbiddenObject[]> {
     const forbidden = new Map<string, ForbiddenObject[]>();
-    for (const { call, tool } of this.#made) forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(tool, call.arguments)]);
+    for (const { call, tool } of this.#made) forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(tool, call.arguments, this.revealed)]);
     return forbidden;
   }
 
@@ -61,6 +63,7 @@ export class LoopGuard {
         notes.set(result, "You made this call before and its result is the same. Do not repeat it: use what you know, take another way, or reply.");
       }
       this.#results.set(key, text);
+      for (const name of namedArguments(tool, text)) this.revealed.add(name);
       this.#remember({ call, tool, isError: result.isError });
     }
     return notes;

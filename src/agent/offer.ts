@@ -11,12 +11,26 @@ export interface ObjectSchema {
   required: string[];
 }
 
-/** JSON Schema of a tool's arguments as the model writes them; arguments marked `advanced` are left out. */
-export function offeredArguments(tool: ToolSpec): ObjectSchema {
+/**
+ * JSON Schema of a tool's arguments as the model writes them. Arguments marked `advanced` are left out until a result
+ * named them: `revealed` holds them as `tool argument`.
+ */
+export function offeredArguments(tool: ToolSpec, revealed: ReadonlySet<string> = new Set()): ObjectSchema {
   const schema = z.toJSONSchema(tool.schema, { io: "input" });
   const required = schema.required ?? [];
-  const kept = Object.entries(schema.properties ?? {}).filter(([name, value]) => required.includes(name) || !(isRecord(value) && value["advanced"] === true));
+  const kept = Object.entries(schema.properties ?? {}).filter(([name, value]) => required.includes(name) || revealed.has(`${tool.name} ${name}`) || !isAdvanced(value));
   return { type: "object", properties: Object.fromEntries(kept), required, additionalProperties: false };
+}
+
+/** The advanced arguments of a tool that a result of it speaks of, as `tool argument`. */
+export function namedArguments(tool: ToolSpec, resultText: string): string[] {
+  const { properties = {} } = z.toJSONSchema(tool.schema, { io: "input" });
+  const names = Object.keys(properties).filter((name) => isAdvanced(properties[name]) && new RegExp(`\\b${name}\\b`).test(resultText));
+  return names.map((name) => `${tool.name} ${name}`);
+}
+
+function isAdvanced(schema: unknown): boolean {
+  return isRecord(schema) && schema["advanced"] === true;
 }
 
 /** More text than this in a call is not worth a grammar that tells it apart. */
@@ -24,8 +38,8 @@ const forbiddenCharsMax = 400;
 const variantsMax = 8;
 
 /** Every way to write a call with these arguments: one that has its default may be left out. */
-export function callPatterns(tool: ToolSpec, args: Record<string, unknown>): ForbiddenObject[] {
-  const { properties } = offeredArguments(tool);
+export function callPatterns(tool: ToolSpec, args: Record<string, unknown>, revealed: ReadonlySet<string>): ForbiddenObject[] {
+  const { properties } = offeredArguments(tool, revealed);
   if (JSON.stringify(args).length > forbiddenCharsMax) return [];
   let patterns: Map<string, unknown>[] = [new Map()];
   for (const [name, schema] of Object.entries(properties)) {

@@ -19,11 +19,11 @@ export interface SystemTextOptions {
 const rules = `You do jobs in a folder of the user's computer with tools. Each message you write is one action, a JSON object on one line:
 {"tool":NAME,"args":{...}}
 
-- Look at files before you answer about them or change them. Never guess what a file holds.
+- Read a file before you answer about it or change it. Never guess what a file holds.
 - If the user asks a question, find the answer and reply with it; change nothing.
-- If the user asks for a change, make it with a tool, then reply with what you did.
-- A change is done only when a tool result says so. After an error, read what it says and try another way.
-- Do exactly what was asked, nothing more. Reply as soon as the job is done.`;
+- If the user asks for a change, make it with a tool, then reply with what you did. To change a part of a file use fs.edit.
+- After an error, read what it says and try another way.
+- Do exactly what was asked, nothing more. Reply as soon as it is done, or at once when no tool is needed.`;
 
 /** The head of every prompt of a session: rules and tools, without path, date or counter. */
 export function systemText({ tools, replacement, additions }: SystemTextOptions): string {
@@ -103,5 +103,5 @@ const reminderCharsMax = 400;
 /** Small models lose the task behind a long result. */
 function reminder(task: string): string {
   const line = task.length > reminderCharsMax ? `${task.slice(0, reminderCharsMax)} …` : task;
-  return `The user's request was: ${line}\nNext action:`;
+  return `The request was: ${line}\nIf it is done, reply. If not, take the next action.`;
 }

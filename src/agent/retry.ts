@@ -10,6 +10,8 @@ export interface RetrySettings {
 
 const retriedKinds: ReadonlySet<ErrorKind> = new Set(["network", "timeout", "rate_limit", "server", "empty"]);
 const waitMaxMs = 60_000;
+/** A longer timer fires at once. */
+const timerMsMax = 2 ** 31 - 1;
 
 export function isRetried(failure: EngineFailure): boolean {
   return failure.retryable ?? retriedKinds.has(failure.kind);
@@ -17,7 +19,7 @@ export function isRetried(failure: EngineFailure): boolean {
 
 /** Milliseconds before attempt number `attempt` (from 1); a longer wait that the server asked for replaces it, up to a minute. */
 export function retryDelayMs(settings: RetrySettings, attempt: number, failure: EngineFailure): number {
-  const ownMs = settings.baseDelayMs * 2 ** (attempt - 1);
+  const ownMs = Math.min(settings.baseDelayMs * 2 ** (attempt - 1), timerMsMax);
   const askedMs = Math.min(failure.retryAfterMs ?? 0, waitMaxMs);
   return Math.max(ownMs, askedMs);
 }

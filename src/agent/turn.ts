@@ -179,6 +179,7 @@ class Turn {
       thinking,
       parallelMax,
       forbidden: this.#guard.forbidden(),
+      revealed: this.#guard.revealed,
       forbidEmpty: this.#lastFailure?.kind === "empty",
       ...(outputSchema ? { outputSchema } : {}),
       signal,

@@ -101,7 +101,8 @@ async function prepare(parsed: PromptArguments, io: ProcessIo): Promise<Prepared
   const workspace = realpathSync(process.cwd());
   const fault = parsed.model === undefined && parsed.provider === undefined ? unknownSavedProvider(config) : undefined;
   if (fault !== undefined) throw new AgentError("config_invalid", fault);
-  const now = steadyClock();
+  const record = recordFor(parsed, paths.sessions, workspace);
+  const now = steadyClock(record.lastMs);
   const runtime: Runtime = { now, id: () => Bun.randomUUIDv7(), log: logTo(io, config.log.level) };
   const files = parsed.files.map((path) => readFilePart(path, workspace));
   const systemPrompt = parsed.systemPrompt === undefined ? undefined : textArgument(parsed.systemPrompt, workspace);
@@ -121,7 +122,7 @@ async function prepare(parsed: PromptArguments, io: ProcessIo): Promise<Prepared
     workspace,
     choice,
     toolSetup,
-    record: recordFor(parsed, paths.sessions, workspace, now),
+    record,
     runtime,
     systemPrompt,
     systemAdditions,
@@ -129,7 +130,8 @@ async function prepare(parsed: PromptArguments, io: ProcessIo): Promise<Prepared
   };
 }
 
-function recordFor(parsed: PromptArguments, path: string, workspace: string, now: () => number): SessionRecord {
+function recordFor(parsed: PromptArguments, path: string, workspace: string): SessionRecord {
+  const now = Date.now;
   if (parsed.session !== undefined) return resumedRecord(parsed.session, { path, workspace, now });
   if (parsed.continue) return continuedRecord({ path, workspace, now });
   return newRecord({ path: parsed.noSession ? undefined : path, workspace, now });
@@ -163,7 +165,7 @@ async function openSession(prepared: Prepared, emit: Emit, ask?: AskApproval): P
     engine,
     tools: toolSetup.tools,
     settings: turnSettings(loaded.config, parsed),
-    approvalLevel: parsed.approvalLevel ?? (loaded.config.agent.approvalLevel as 1 | 2 | 3 | 4 | 5 | undefined) ?? 2,
+    approvalLevel: parsed.approvalLevel ?? loaded.config.agent.approvalLevel ?? 2,
     ...(ask ? { ask } : {}),
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     systemAdditions,

@@ -1,5 +1,5 @@
 // How turns run, from the configuration and the command line.
-import type { TurnSettings } from "../agent/turn.ts";
+import type { TurnSettings } from "../session/session.ts";
 import type { Config } from "../config/schema.ts";
 import type { PromptArguments } from "./arguments.ts";
 

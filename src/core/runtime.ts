@@ -11,8 +11,8 @@ export interface Runtime {
   log: Log;
 }
 
-/** A clock that never runs backwards, also when the system's is set back. */
-export function steadyClock(read: () => number = Date.now): () => number {
-  let last = 0;
+/** A clock that never runs backwards, also when the system's is set back, and never tells a time before `startMs`. */
+export function steadyClock(startMs = 0, read: () => number = Date.now): () => number {
+  let last = startMs;
   return () => (last = Math.max(last, Math.floor(read())));
 }

@@ -1,8 +1,8 @@
-// The stored side of one running session: made or resumed, then appended to. A new one reaches the disk only when it is
-// opened, so that a stream's first line waits for nothing.
+// The stored side of one running session: made or resumed, then appended to. The row of a new one is written only when it
+// is opened, so that a stream's first line waits for no disk.
 import type { AgentMessage } from "../core/message.ts";
 import { contextOf, interruptedResult, openCalls, pathOf, settingsOf } from "./context.ts";
-import { openStore, type SessionStore } from "./store.ts";
+import { openStore } from "./store.ts";
 
 export interface SessionIdentity {
   /** UUID, version 7. */
@@ -17,6 +17,8 @@ export interface SessionRecord {
   resumed: boolean;
   /** What the session was called. */
   name?: string;
+  /** Time of the last entry, milliseconds since the epoch: what comes must not be older. */
+  lastMs: number;
   /** Makes a new session's row; does nothing for a resumed one. @throws AgentError `storage_full`, `state_unusable` */
   open(): void;
   /** What was said before this process. */
@@ -35,15 +37,15 @@ export interface RecordOptions {
 
 export function newRecord({ path, workspace, now }: RecordOptions): SessionRecord {
   const identity = { id: Bun.randomUUIDv7(), created: new Date(now()).toISOString() };
-  let store: SessionStore | undefined;
+  // A file that is no store has to be known before the stream begins.
+  const store = path === undefined ? undefined : openStore(path);
   return {
     identity,
     resumed: false,
+    lastMs: 0,
     messages: [],
     open() {
-      if (path === undefined || store) return;
-      store = openStore(path);
-      store.createSession({ cwd: workspace, ...identity });
+      store?.createSession({ cwd: workspace, ...identity });
     },
     store: (message) => void store?.appendEntry(identity.id, { type: "message", message }),
     close: () => store?.close(),
@@ -64,6 +66,7 @@ export function resumedRecord(id: string, options: RecordOptions & { path: strin
   return {
     identity: { id: session.id, created: session.created, ...(session.parent === undefined ? {} : { parent: session.parent }) },
     resumed: entries.length > 0,
+    lastMs: Date.parse(entries.at(-1)?.timestamp ?? "") || 0,
     ...(name ? { name } : {}),
     messages: contextOf(path),
     open: () => {},

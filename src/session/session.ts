@@ -12,6 +12,8 @@ import { addUsage, usageOf, type AgentMessage, type ImageContent, type TextConte
 import type { Runtime } from "../core/runtime.ts";
 import type { Tool } from "../core/tool.ts";
 
+export type { TurnSettings };
+
 export interface SessionOptions {
   /** UUID, version 7. */
   id: string;

@@ -55,5 +55,5 @@ function reasonOf(root: string | undefined): string {
 
 function logNative(log: Log, level: LlamaLogLevel, message: string): void {
   const text = message.trimEnd();
-  if (text !== "") log(["fatal", "error", "warn"].includes(level) ? "warn" : "debug", text, { from: "llama" });
+  if (text !== "") log(["fatal", "error"].includes(level) ? "warn" : "debug", text, { from: "llama" });
 }
