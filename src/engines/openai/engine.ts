@@ -92,14 +92,15 @@ class CompatibleServer implements OpenAiEngine {
   async probe(signal: AbortSignal): Promise<void> {
     if (this.#facts) return;
     try {
-      const { model, requestTimeoutMs } = this.#options;
-      this.#facts = await readServerFacts({ server: this.#server, model, signal, timeoutMs: Math.min(requestTimeoutMs, factsTimeoutMs) });
+      const { idleTimeoutMs, model, requestTimeoutMs } = this.#options;
+      this.#facts = await readServerFacts({ server: this.#server, model, signal, timeoutMs: Math.min(requestTimeoutMs, idleTimeoutMs, factsTimeoutMs) });
     } catch (error) {
       if (signal.aborted) return;
-      // Without a model's name nothing can be asked; that failure shows then.
       this.#options.log("debug", `${shownUrl(this.#server.url)} tells nothing about its models`, { error: redact(messageOf(error), this.#server) });
-      const lasting = error instanceof EngineError && (error.status === undefined || error.status >= 500);
-      if (!lasting) this.#facts = { models: [] };
+      const kind = error instanceof EngineError ? error.failure.kind : undefined;
+      // A server that is away may come back; without a model's name nothing can be asked of it.
+      const askAgain = kind === "network" || kind === "server" || this.#options.model === undefined;
+      if (!askAgain) this.#facts = { models: [] };
     }
   }
 

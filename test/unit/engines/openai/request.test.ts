@@ -122,6 +122,17 @@ describe("what the server tells of itself", () => {
     expect(none.bodies()).toHaveLength(0);
   });
 
+  test("a server that is silent about its models is asked for them once, one that is away again", async () => {
+    await using silent = await play([done], { idleTimeoutMs: 80 }, { stall: true });
+    await run(silent);
+    await run(silent);
+    expect(silent.server.requests.map(({ path }) => path)).toEqual(["/v1/models", "/v1/chat/completions", "/v1/chat/completions"]);
+    await using away = await play([done], {}, { status: 503, body: {} });
+    await run(away);
+    await run(away);
+    expect(away.server.requests.filter(({ path }) => path === "/v1/models")).toHaveLength(2);
+  });
+
   test("it is asked once", async () => {
     await using played = await play([done], {}, { status: 200, body: { data: [{ id: "m" }] } });
     await run(played);
