@@ -1,5 +1,5 @@
-// `npm run bench [-- --json FILE]`: speed beside a reference measured in the same minutes, so that figures of different
-// machines and days can be compared by their ratios. Prints a table; exit status 1 when a target is missed.
+// `npm run bench [-- --json FILE] [--quick]`: speed beside a reference measured in the same minutes, so that figures of different
+// machines and days can be compared by their ratios. Prints a table; exit status 1 when a target is missed. `--quick` leaves out what needs weights.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -21,11 +21,11 @@ interface Row {
   target?: { most?: number; least?: number };
 }
 
-const { values: options } = parseArgs({ options: { json: { type: "string" }, model: { type: "string", default: "qwen2.5-coder-0.5b" }, pairs: { type: "string", default: "20" } } });
+const { values: options } = parseArgs({ options: { quick: { type: "boolean", default: false }, json: { type: "string" }, model: { type: "string", default: "qwen2.5-coder-0.5b" }, pairs: { type: "string", default: "20" } } });
 
 process.env["ATOMIC_TEST_MODELS"] ??= join(repositoryRoot, "test/.cache/models");
 const rows: Row[] = [];
-for (const measure of [startUp, headerLine, engineSpeed, tokensPerStep]) rows.push(...(await measure()));
+for (const measure of options.quick ? [startUp, headerLine] : [startUp, headerLine, engineSpeed, tokensPerStep]) rows.push(...(await measure()));
 printTable(rows);
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ date: new Date().toISOString(), machine: machine(), rows }, null, 2)}\n`);
 process.exitCode = rows.some(isMissed) ? 1 : 0;
