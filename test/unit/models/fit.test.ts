@@ -46,8 +46,8 @@ describe("threads", () => {
   });
 
   test("and size decide how much is read between two looks at the signal", () => {
-    expect(fitBatch({ parameterCount: 1.5e9 }, 2)).toBe(16);
-    expect(fitBatch({ parameterCount: 1.35e8 }, 2)).toBe(128);
+    expect(fitBatch({ parameterCount: 1.5e9 }, 2)).toBe(32);
+    expect(fitBatch({ parameterCount: 1.35e8 }, 2)).toBe(256);
     expect(fitBatch({ parameterCount: 7e9 }, 1)).toBe(16);
     expect(fitBatch({ parameterCount: 1 }, 64)).toBe(256);
   });
