@@ -61,16 +61,6 @@ describe("a real compatible server", () => {
     expect(engine.info().id).toEndWith(".gguf");
   });
 
-  test("a native call comes with our name and arguments of its schema", async () => {
-    const events = await Array.fromAsync(connect({ extraBody: { tool_choice: "required" } }).act(request()));
-    const calls = callsOf(events);
-    expect(calls.length).toBeGreaterThan(0);
-    for (const call of calls) {
-      expect(call.name).toBe("fs.list");
-      expect([".", "src"]).toContain(String(call.arguments["path"]));
-    }
-  });
-
   test("without native tools the answer is one action under a schema", async () => {
     const events = await Array.fromAsync(connect({ supportsTools: false }).act(request()));
     const last = events.at(-1);
