@@ -2,7 +2,7 @@
 // happens. It adds nothing to the conversation and runs no tool.
 import type { ActionEvent, EngineFailure, ModelInfo } from "../core/engine.ts";
 import type { Emit, MessageUpdate } from "../core/event.ts";
-import { usageOf, type AssistantMessage, type StopReason, type Usage } from "../core/message.ts";
+import { usageOf, type AgentMessage, type AssistantMessage, type StopReason, type Usage } from "../core/message.ts";
 import type { Runtime } from "../core/runtime.ts";
 
 export interface AttemptOptions {
@@ -14,7 +14,11 @@ export interface AttemptOptions {
   attempt: number;
   /** One line that says why the signal fired. */
   abortMessage: () => string;
+  commit: Commit;
 }
+
+/** Stores a message before it is told as ended; what keeps it from being stored, if anything. */
+export type Commit = (message: AgentMessage) => EngineFailure | undefined;
 
 export interface AttemptResult {
   message: AssistantMessage;
@@ -118,13 +122,19 @@ class MessageWriter {
       await this.#closeBlock(index);
     }
     const spoken = this.#message(closing);
-    const failure = closing.failure ?? emptyFailure(spoken);
+    const failure = closing.failure ?? emptyFailure(spoken) ?? this.#options.commit(this.#told(spoken));
     const message = failure && !closing.failure ? this.#message({ ...closing, stop: "error", failure }) : spoken;
-    // Nothing came before the end: the message starts as it ends, and nothing is counted for it.
-    const ended = this.#opened ? message : { ...message, usage: usageOf({}) };
+    const ended = this.#told(message);
+    // An answer that could not be stored is told as failed, and nothing is left to be done when that can't be stored either.
+    if (failure) this.#options.commit(ended);
     if (!this.#opened) await this.#options.emit({ type: "message_started", message: ended });
     await this.#options.emit({ type: "message_ended", message: ended });
     return { message: ended, ...(failure ? { failure } : {}) };
+  }
+
+  /** Nothing came before the end: the message starts as it ends, and nothing is counted for it. */
+  #told(message: AssistantMessage): AssistantMessage {
+    return this.#opened ? message : { ...message, usage: usageOf({}) };
   }
 
   async #open(): Promise<void> {

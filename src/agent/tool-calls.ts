@@ -1,6 +1,6 @@
 // Runs the calls of one message: all are announced first, then reads run side by side, everything else alone and in
 // order. Every call ends with a result, also when it is refused, fails, runs out of time or is aborted.
-import { z } from "zod";
+import type { z } from "zod";
 import { ToolError, messageOf } from "../core/error.ts";
 import type { Batch, Emit } from "../core/event.ts";
 import { limits } from "../core/limits.ts";
@@ -14,6 +14,8 @@ export interface ToolCallsOptions {
   tools: readonly Tool[];
   approvals: Approvals;
   workspace: string;
+  /** Stores a message before it is told as ended. */
+  commit: (message: ToolResultMessage) => void;
   emit: Emit;
   runtime: Runtime;
   signal: AbortSignal;
@@ -37,6 +39,7 @@ interface Outcome {
 
 /** @returns one message a call, in call order; all have been emitted. */
 export async function runToolCalls(calls: readonly ToolCall[], options: ToolCallsOptions): Promise<ToolResultMessage[]> {
+  if (options.refusal !== undefined) return await refuseAll(calls, options.refusal, options);
   const outcomes: Promise<Outcome>[] = [];
   const ready: { call: ToolCall; batch: Batch; tool: Tool; args: Record<string, unknown> }[] = [];
   for (const [index, call] of calls.entries()) {
@@ -53,6 +56,17 @@ export async function runToolCalls(calls: readonly ToolCall[], options: ToolCall
   for (const [index, call] of calls.entries()) {
     const outcome = await outcomes[index];
     if (outcome) messages.push(await tell(call, outcome, options));
+  }
+  return messages;
+}
+
+/** Nothing runs, so each call is over before the next one begins (json-mode.md 6.8). */
+async function refuseAll(calls: readonly ToolCall[], refusal: string, options: ToolCallsOptions): Promise<ToolResultMessage[]> {
+  const messages: ToolResultMessage[] = [];
+  for (const [index, call] of calls.entries()) {
+    const batch = { index, size: calls.length };
+    await options.emit({ type: "tool_started", stepIndex: options.stepIndex, call, batch });
+    messages.push(await tell(call, await end(call, batch, failure(new ToolError(refusal)), 0, options), options));
   }
   return messages;
 }
@@ -76,7 +90,6 @@ async function schedule(ready: readonly Ready[], options: ToolCallsOptions, star
 
 /** What keeps a call from running, or the tool and its parsed arguments. */
 function preflight(call: ToolCall, index: number, options: ToolCallsOptions): string | { tool: Tool; args: Record<string, unknown> } {
-  if (options.refusal !== undefined) return options.refusal;
   if (index >= limits.callsPerStepMax) return `not run: one message may hold at most ${limits.callsPerStepMax} calls`;
   const tool = options.tools.find((candidate) => candidate.name === call.name);
   if (!tool) {
@@ -159,7 +172,7 @@ async function end(call: ToolCall, batch: Batch, outcome: Outcome, durationMs: n
   return outcome;
 }
 
-async function tell(call: ToolCall, { result, isError }: Outcome, { emit, runtime }: ToolCallsOptions): Promise<ToolResultMessage> {
+async function tell(call: ToolCall, { result, isError }: Outcome, { commit, emit, runtime }: ToolCallsOptions): Promise<ToolResultMessage> {
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
@@ -170,6 +183,7 @@ async function tell(call: ToolCall, { result, isError }: Outcome, { emit, runtim
     timestamp: runtime.now(),
   };
   await emit({ type: "message_started", message });
+  commit(message);
   await emit({ type: "message_ended", message });
   return message;
 }

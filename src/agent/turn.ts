@@ -1,62 +1,27 @@
 // One turn: from a user message to its reply, step by step. It decides what follows a generation (tools, a retry, a
 // queued text, the end) and keeps every start paired with its end, whatever happens.
-import type { Engine, EngineFailure, StepErrorCategory } from "../core/engine.ts";
-import type { Emit, TurnReason } from "../core/event.ts";
+import type { ActionEvent, EngineFailure } from "../core/engine.ts";
+import type { TurnReason } from "../core/event.ts";
 import { limits } from "../core/limits.ts";
-import { addUsage, contentText, usageOf, type AgentMessage, type AssistantMessage, type ThinkingLevel, type ToolCall, type ToolResultMessage, type Usage, type UserMessage } from "../core/message.ts";
-import type { Runtime } from "../core/runtime.ts";
-import type { Tool } from "../core/tool.ts";
-import type { Approvals } from "./approvals.ts";
+import { addUsage, contentText, usageOf, type AgentMessage, type AssistantMessage, type CustomMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../core/message.ts";
 import { runAttempt, type AttemptResult } from "./attempt.ts";
-import type { Conversation } from "./conversation.ts";
-import { generate, type Sampling } from "./generate.ts";
-import type { Inbox } from "./inbox.ts";
-import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
-import { isRetried, retryDelayMs, wait, type RetrySettings } from "./retry.ts";
+import { generate } from "./generate.ts";
+import { LoopGuard } from "./loop-guard.ts";
+import { OutputCheck } from "./output-check.ts";
+import { isRetried, retryDelayMs, wait } from "./retry.ts";
 import { runToolCalls } from "./tool-calls.ts";
+import type { TurnOptions, TurnResult } from "./turn-options.ts";
 
-export interface TurnSettings {
-  /** Steps of a turn; the last one offers only a reply. */
-  maxSteps: number;
-  sampling: Sampling;
-  thinking: ThinkingLevel;
-  retry: RetrySettings;
-  loop: LoopSettings;
-  parallelMax: number;
-  toolTimeoutMs: number;
-  batchResultBytesMax: number;
-  /** Whether steering that waits when the model replied keeps the turn going. */
-  steeringContinues: boolean;
-  outputSchema?: Record<string, unknown>;
-}
-
-export interface TurnOptions {
-  turnIndex: number;
-  engine: Engine;
-  conversation: Conversation;
-  system: string;
-  tools: readonly Tool[];
-  approvals: Approvals;
-  inbox: Inbox;
-  workspace: string;
-  settings: TurnSettings;
-  emit: Emit;
-  runtime: Runtime;
-  signal: AbortSignal;
-  abortMessage: () => string;
-}
-
-export interface TurnResult {
-  reason: TurnReason;
-  /** The last answer was cut at the output limit. */
-  cut: boolean;
-  stepCount: number;
-  usage: Usage;
-  failure?: { message: string; category: StepErrorCategory };
-}
+export type { TurnOptions, TurnResult, TurnSettings } from "./turn-options.ts";
 
 export async function runTurn(prompt: UserMessage, options: TurnOptions): Promise<TurnResult> {
   return new Turn(options).run(prompt);
+}
+
+type TurnFailure = Pick<EngineFailure, "message" | "category"> & { schema?: true };
+
+async function* failing(failure: EngineFailure): AsyncGenerator<ActionEvent, void, void> {
+  yield { type: "failed", failure, usage: usageOf({}) };
 }
 
 const refusals = {
@@ -76,19 +41,23 @@ class Turn {
   /** Attempts of the open retry series; 0 = none is open. */
   #retries = 0;
   #lastFailure: EngineFailure | undefined;
+  /** What keeps messages from being stored: the next generation fails with it instead of running. */
+  #storageFailure: EngineFailure | undefined;
+  readonly #outputCheck: OutputCheck | undefined;
 
   constructor(options: TurnOptions) {
     this.#options = options;
     this.#guard = new LoopGuard(options.tools, options.settings.loop);
     this.#startedAt = options.runtime.now();
+    this.#outputCheck = options.settings.output && new OutputCheck(options.settings.output);
   }
 
   async run(prompt: UserMessage): Promise<TurnResult> {
-    const { emit, turnIndex, signal } = this.#options;
+    const { emit, runtime, turnIndex, signal } = this.#options;
     await emit({ type: "turn_started", turnIndex, text: contentText(prompt.content) });
     await this.#openRun();
     let inject: () => Promise<void> = async () => {
-      await this.#tellUser(prompt);
+      await this.#tell(prompt);
       await this.#takeSteering();
     };
     for (;;) {
@@ -109,7 +78,9 @@ class Turn {
       const lastStep = this.#isLastStep();
       await this.#closeStep();
       if (calls.length > 0 && lastStep) return this.#close("max_steps", false);
-      const next = this.#next(calls.length > 0);
+      const verdict = calls.length > 0 || this.#steers() ? undefined : this.#outputCheck?.judge(message);
+      if (verdict && (lastStep || verdict.exhausted)) return this.#close("failed", false, { ...verdict.failure, schema: true });
+      const next = verdict ? () => this.#tell(verdict.correction(runtime.now())) : this.#next(calls.length > 0);
       if (!next || lastStep) return this.#close(message.terminal === "finish" ? "finish" : "reply", message.stopReason === "length");
       inject = next;
     }
@@ -117,10 +88,15 @@ class Turn {
 
   /** What the next step begins with; undefined when the turn is over. */
   #next(hasResults: boolean): (() => Promise<void>) | undefined {
-    const { inbox, settings } = this.#options;
-    if (hasResults || (inbox.hasSteering && settings.steeringContinues)) return () => this.#takeSteering();
+    const { inbox } = this.#options;
+    if (hasResults || this.#steers()) return () => this.#takeSteering();
     if (inbox.hasFollowUp) return async () => this.#tellQueued(await inbox.takeFollowUp());
     return undefined;
+  }
+
+  /** Steering waits, and keeps the turn going. */
+  #steers(): boolean {
+    return this.#options.inbox.hasSteering && this.#options.settings.steeringContinues;
   }
 
   #isLastStep(): boolean {
@@ -149,9 +125,10 @@ class Turn {
     await inject();
   }
 
-  async #tellUser(message: UserMessage): Promise<void> {
+  async #tell(message: UserMessage | CustomMessage): Promise<void> {
     const { emit, conversation } = this.#options;
     await emit({ type: "message_started", message });
+    this.#commit(message);
     await emit({ type: "message_ended", message });
     conversation.add(message);
     this.#runMessages?.push(message);
@@ -163,13 +140,17 @@ class Turn {
 
   async #tellQueued(text: string | undefined): Promise<void> {
     if (text === undefined) return;
-    await this.#tellUser({ role: "user", content: [{ type: "text", text }], timestamp: this.#options.runtime.now() });
+    await this.#tell({ role: "user", content: [{ type: "text", text }], timestamp: this.#options.runtime.now() });
+  }
+
+  #commit(message: AgentMessage): void {
+    this.#storageFailure ??= this.#options.commit(message);
   }
 
   async #generate(): Promise<AttemptResult> {
-    const { conversation, emit, engine, runtime, settings, signal, system, tools, abortMessage } = this.#options;
+    const { abortMessage, commit, conversation, emit, engine, runtime, settings, signal, system, tools } = this.#options;
     const offered = this.#isLastStep() || this.#guard.onlyReply ? [] : tools.filter((tool) => !this.#guard.excluded.has(tool.name));
-    const { outputSchema, parallelMax, sampling, thinking } = settings;
+    const { output, parallelMax, sampling, thinking } = settings;
     const generation = generate({
       engine,
       conversation,
@@ -181,12 +162,12 @@ class Turn {
       forbidden: this.#guard.forbidden(),
       revealed: this.#guard.revealed,
       forbidEmpty: this.#lastFailure?.kind === "empty",
-      ...(outputSchema ? { outputSchema } : {}),
+      ...(output ? { outputSchema: output.schema } : {}),
       signal,
     });
     const attempt = this.#step?.attempts ?? 1;
-    const events = generation.events;
-    const result = await runAttempt({ events, model: engine.info(), emit, runtime, stepIndex: this.#stepIndex, attempt, abortMessage });
+    const events = this.#storageFailure && !signal.aborted ? failing(this.#storageFailure) : generation.events;
+    const result = await runAttempt({ events, model: engine.info(), commit, emit, runtime, stepIndex: this.#stepIndex, attempt, abortMessage });
     const { message, failure } = result;
     this.#runMessages?.push(message);
     this.#usage = addUsage(this.#usage, message.usage);
@@ -207,6 +188,7 @@ class Turn {
       tools,
       approvals,
       workspace,
+      commit: (message) => this.#commit(message),
       emit,
       runtime,
       signal,
@@ -265,7 +247,7 @@ class Turn {
     this.#stepIndex += 1;
   }
 
-  async #close(reason: TurnReason, cut: boolean, failure?: EngineFailure): Promise<TurnResult> {
+  async #close(reason: TurnReason, cut: boolean, failure?: TurnFailure): Promise<TurnResult> {
     const { emit, runtime, turnIndex, signal } = this.#options;
     const cancelled = signal.aborted && reason === "failed";
     await this.#closeRun();
@@ -273,7 +255,8 @@ class Turn {
     await this.#closeStep();
     const told = cancelled ? "cancelled" : reason;
     const failed = told === "failed" && failure ? { failure: { message: failure.message, category: failure.category } } : {};
-    const result: TurnResult = { reason: told, cut, stepCount: this.#stepIndex, usage: this.#usage, ...failed };
+    const schemaFailed = told === "failed" && failure?.schema ? { schemaFailed: true as const } : {};
+    const result: TurnResult = { reason: told, cut, stepCount: this.#stepIndex, usage: this.#usage, ...failed, ...schemaFailed };
     await emit({ type: "turn_ended", turnIndex, reason: told, stepCount: this.#stepIndex, usage: this.#usage, durationMs: runtime.now() - this.#startedAt, ...failed });
     return result;
   }

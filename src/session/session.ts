@@ -6,7 +6,8 @@ import { Inbox } from "../agent/inbox.ts";
 import { systemText } from "../agent/prompt.ts";
 import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
 import type { ApprovalLevel, AskApproval } from "../core/approval.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine, EngineFailure } from "../core/engine.ts";
+import { messageOf } from "../core/error.ts";
 import type { AgentEvent, Emit } from "../core/event.ts";
 import { addUsage, usageOf, type AgentMessage, type ImageContent, type TextContent, type Usage, type UserMessage } from "../core/message.ts";
 import type { Runtime } from "../core/runtime.ts";
@@ -87,6 +88,7 @@ export class Session {
       inbox: this.#inbox,
       workspace: this.#options.workspace,
       settings,
+      commit: (told) => this.#commit(told),
       emit: (event) => this.#emit(event),
       runtime,
       signal: this.#abort.signal,
@@ -130,11 +132,23 @@ export class Session {
   }
 
   async #emit(event: AgentEvent): Promise<void> {
-    if (event.type === "message_ended") this.#options.store?.(event.message);
     await this.#options.emit(event);
   }
 
-  #outcome({ reason, cut }: TurnResult): TurnOutcome {
+  /** A store that can't be written ends the turn, not the process: what is said from then on is told but not kept. */
+  #commit(message: AgentMessage): EngineFailure | undefined {
+    try {
+      this.#options.store?.(message);
+      return undefined;
+    } catch (error) {
+      const failure: EngineFailure = { kind: "storage", category: "tool", message: messageOf(error), retryable: false };
+      this.#options.runtime.log("error", failure.message);
+      return failure;
+    }
+  }
+
+  #outcome({ reason, cut, schemaFailed }: TurnResult): TurnOutcome {
+    if (schemaFailed) return "schema";
     if (reason === "cancelled") return this.#abortedOutcome();
     if (reason === "failed") return "error";
     if (reason === "max_steps") return "max_steps";
