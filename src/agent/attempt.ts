@@ -23,6 +23,8 @@ export type Commit = (message: AgentMessage) => EngineFailure | undefined;
 export interface AttemptResult {
   message: AssistantMessage;
   failure?: EngineFailure;
+  /** It holds a `finish`, alone or beside calls. */
+  finishes: boolean;
 }
 
 interface CallBlock {
@@ -129,7 +131,8 @@ class MessageWriter {
     if (failure) this.#options.commit(ended);
     if (!this.#opened) await this.#options.emit({ type: "message_started", message: ended });
     await this.#options.emit({ type: "message_ended", message: ended });
-    return { message: ended, ...(failure ? { failure } : {}) };
+    const finishes = this.#blocks.some((block) => block.kind === "text" && block.terminal === "finish");
+    return { message: ended, finishes, ...(failure ? { failure } : {}) };
   }
 
   /** Nothing came before the end: the message starts as it ends, and nothing is counted for it. */
@@ -202,7 +205,7 @@ function readable(text: string): Record<string, unknown> {
 }
 
 function emptyFailure(message: AssistantMessage): EngineFailure | undefined {
-  const empty = message.stopReason === "stop" && message.content.every((block) => block.type === "text" && block.text === "");
+  const empty = message.stopReason === "stop" && message.content.every((block) => block.type === "thinking" || (block.type === "text" && block.text.trim() === ""));
   return empty ? { kind: "empty", category: "model", message: "the model answered nothing" } : undefined;
 }
 

@@ -6,12 +6,23 @@ import type { Runtime } from "../core/runtime.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Commit } from "./attempt.ts";
+import type { Leg } from "./ceilings.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Sampling } from "./generate.ts";
 import type { Inbox } from "./inbox.ts";
+import type { LoopLimits } from "./loop-detector.ts";
 import type { LoopSettings } from "./loop-guard.ts";
 import type { OutputContract } from "./output-check.ts";
 import type { RetrySettings } from "./retry.ts";
+
+/** Rules of a session that a host drives (sidecar.md 11). */
+export interface HostedRules {
+  leg: Leg;
+  /** Longest turn, milliseconds; looked at between steps. */
+  durationMaxMs: number;
+  /** Longest wait for a provider that went away, milliseconds; 0 = none. */
+  parkMaxMs: number;
+}
 
 export interface TurnSettings {
   /** Steps of a turn; the last one offers only a reply. */
@@ -20,11 +31,17 @@ export interface TurnSettings {
   thinking: ThinkingLevel;
   retry: RetrySettings;
   loop: LoopSettings;
+  loopLimits: LoopLimits;
   parallelMax: number;
   toolTimeoutMs: number;
   batchResultBytesMax: number;
   /** Whether steering that waits when the model replied keeps the turn going. */
   steeringContinues: boolean;
+  /**
+   * Then all steering is read at once, a cut answer is a failure that is repaired once a step, `finish` beside calls ends
+   * the turn after them, and a loop ends it too. Absent = the rules of json-mode.md.
+   */
+  hosted?: HostedRules;
   /** What the final answer has to be; no engine but one with a grammar is trusted to keep to it. */
   output?: OutputContract;
 }

@@ -5,10 +5,13 @@ import type { TurnReason } from "../core/event.ts";
 import { limits } from "../core/limits.ts";
 import { addUsage, contentText, usageOf, type AgentMessage, type AssistantMessage, type CustomMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../core/message.ts";
 import { runAttempt, type AttemptResult } from "./attempt.ts";
+import { Ceilings } from "./ceilings.ts";
 import { generate } from "./generate.ts";
+import { LoopDetector, loopNotice, vetoText } from "./loop-detector.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { OutputCheck } from "./output-check.ts";
-import { isRetried, retryDelayMs, wait } from "./retry.ts";
+import { Recovery } from "./recovery.ts";
+import { wait } from "./retry.ts";
 import { runToolCalls } from "./tool-calls.ts";
 import type { TurnOptions, TurnResult } from "./turn-options.ts";
 
@@ -24,6 +27,8 @@ async function* failing(failure: EngineFailure): AsyncGenerator<ActionEvent, voi
   yield { type: "failed", failure, usage: usageOf({}) };
 }
 
+const cutFailure: EngineFailure = { kind: "engine", category: "model", message: "the answer was cut at the output limit before it was complete" };
+
 const refusals = {
   cut: "not run: the message was cut at the output limit before it was complete",
   lastStep: "not run: this was the last permitted step, only a reply was possible",
@@ -32,14 +37,15 @@ const refusals = {
 class Turn {
   readonly #options: TurnOptions;
   readonly #guard: LoopGuard;
+  readonly #detector: LoopDetector;
+  readonly #ceilings: Ceilings;
+  readonly #recovery: Recovery;
   readonly #startedAt: number;
   /** Messages of the open run; undefined between two runs. */
   #runMessages: AgentMessage[] | undefined;
   #usage = usageOf({});
   #stepIndex = 0;
   #step: { startedAt: number; tokens: number; attempts: number } | undefined;
-  /** Attempts of the open retry series; 0 = none is open. */
-  #retries = 0;
   #lastFailure: EngineFailure | undefined;
   /** What keeps messages from being stored: the next generation fails with it instead of running. */
   #storageFailure: EngineFailure | undefined;
@@ -47,13 +53,18 @@ class Turn {
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    this.#guard = new LoopGuard(options.tools, options.settings.loop);
+    const { hosted, loop, loopLimits, maxSteps, output, retry } = options.settings;
+    this.#guard = new LoopGuard(options.tools, loop);
+    this.#detector = new LoopDetector(loopLimits);
+    this.#recovery = new Recovery({ retry, parkMaxMs: hosted?.parkMaxMs });
     this.#startedAt = options.runtime.now();
-    this.#outputCheck = options.settings.output && new OutputCheck(options.settings.output);
+    this.#ceilings = new Ceilings(maxSteps, hosted?.leg, this.#startedAt + (hosted?.durationMaxMs ?? Infinity));
+    this.#outputCheck = output && new OutputCheck(output);
   }
 
   async run(prompt: UserMessage): Promise<TurnResult> {
     const { emit, runtime, turnIndex, signal } = this.#options;
+    const { hosted } = this.#options.settings;
     await emit({ type: "turn_started", turnIndex, text: contentText(prompt.content) });
     await this.#openRun();
     let inject: () => Promise<void> = async () => {
@@ -63,7 +74,7 @@ class Turn {
     for (;;) {
       await this.#openAttempt(inject);
       inject = async () => {};
-      const { message, failure } = await this.#generate();
+      const { message, failure, finishes } = await this.#generate();
       if (failure || message.stopReason === "aborted") {
         await emit({ type: "attempt_ended", message, toolResults: [] });
         if (failure && (await this.#retry(failure))) continue;
@@ -76,8 +87,11 @@ class Turn {
       // The run then ends with an aborted message of its own (json-mode.md 6.11).
       if (signal.aborted && calls.length > 0) continue;
       const lastStep = this.#isLastStep();
+      const ceiling = calls.length > 0 ? this.#ceilings.after(this.#stepIndex, results, runtime.now()) : undefined;
       await this.#closeStep();
-      if (calls.length > 0 && lastStep) return this.#close("max_steps", false);
+      if (finishes && calls.length > 0 && hosted) return this.#close("finish", false);
+      if (calls.length > 0 && this.#detector.stopped && hosted) return this.#close("reply", false, undefined, "loop_breaker");
+      if (ceiling || (calls.length > 0 && lastStep)) return this.#close("max_steps", false, undefined, ceiling ?? "no_progress");
       const verdict = calls.length > 0 || this.#steers() ? undefined : this.#outputCheck?.judge(message);
       if (verdict && (lastStep || verdict.exhausted)) return this.#close("failed", false, { ...verdict.failure, schema: true });
       const next = verdict ? () => this.#tell(verdict.correction(runtime.now())) : this.#next(calls.length > 0);
@@ -100,7 +114,7 @@ class Turn {
   }
 
   #isLastStep(): boolean {
-    return this.#stepIndex >= this.#options.settings.maxSteps - 1;
+    return this.#ceilings.isLast(this.#stepIndex) || this.#detector.stopped;
   }
 
   async #openRun(): Promise<void> {
@@ -135,7 +149,9 @@ class Turn {
   }
 
   async #takeSteering(): Promise<void> {
-    await this.#tellQueued(await this.#options.inbox.takeSteering());
+    const { inbox, settings } = this.#options;
+    do await this.#tellQueued(await inbox.takeSteering());
+    while (settings.hosted && inbox.hasSteering);
   }
 
   async #tellQueued(text: string | undefined): Promise<void> {
@@ -161,18 +177,21 @@ class Turn {
       parallelMax,
       forbidden: this.#guard.forbidden(),
       revealed: this.#guard.revealed,
-      forbidEmpty: this.#lastFailure?.kind === "empty",
+      forbidEmpty: this.#recovery.afterEmpty,
       ...(output ? { outputSchema: output.schema } : {}),
       signal,
     });
     const attempt = this.#step?.attempts ?? 1;
     const events = this.#storageFailure && !signal.aborted ? failing(this.#storageFailure) : generation.events;
-    const result = await runAttempt({ events, model: engine.info(), commit, emit, runtime, stepIndex: this.#stepIndex, attempt, abortMessage });
+    const told = await runAttempt({ events, model: engine.info(), commit, emit, runtime, stepIndex: this.#stepIndex, attempt, abortMessage });
+    const cut = settings.hosted !== undefined && told.message.stopReason === "length";
+    const result = cut ? { ...told, failure: cutFailure } : told;
     const { message, failure } = result;
     this.#runMessages?.push(message);
     this.#usage = addUsage(this.#usage, message.usage);
     if (this.#step) this.#step.tokens += message.usage.totalTokens;
     const raw = generation.rawText();
+    if (cut) return result;
     if (failure || message.stopReason === "aborted") conversation.add(message);
     else if (raw !== undefined && message.stopReason !== "length") conversation.addGenerated(message, raw);
     else conversation.add(message);
@@ -184,6 +203,8 @@ class Turn {
     const { approvals, conversation, emit, engine, runtime, settings, signal, tools, workspace } = this.#options;
     const { parallelMax, toolTimeoutMs, batchResultBytesMax } = settings;
     const refusal = message.stopReason === "length" ? refusals.cut : this.#isLastStep() ? refusals.lastStep : undefined;
+    const veto = refusal === undefined ? this.#detector.judge(calls) : undefined;
+    if (veto) await emit({ type: "loop_detected", stepIndex: this.#stepIndex, ...veto });
     const results = await runToolCalls(calls, {
       tools,
       approvals,
@@ -198,11 +219,14 @@ class Turn {
       resultBytesMax: Math.min(limits.resultBytesMax, engine.info().contextWindow),
       batchResultBytesMax,
       ...(refusal === undefined ? {} : { refusal }),
+      ...(veto ? { veto: () => vetoText } : {}),
     });
     const notes = this.#guard.record(calls, results);
+    const signals = refusal === undefined ? this.#detector.record(calls, results) : [];
+    for (const signal of signals) await emit({ type: "loop_detected", stepIndex: this.#stepIndex, ...signal });
     for (const result of results) {
       conversation.add(result);
-      conversation.annotate(result, notes.get(result) ?? "");
+      conversation.annotate(result, notes.get(result) ?? (signals.length > 0 ? loopNotice : ""));
     }
     this.#runMessages?.push(...results);
     return results;
@@ -211,16 +235,19 @@ class Turn {
   /** Ends the run, waits and begins another one; false when there is nothing left to try. */
   async #retry(failure: EngineFailure): Promise<boolean> {
     const { emit, settings, signal } = this.#options;
-    const { retry } = settings;
     this.#lastFailure = failure;
-    const again = retry.enabled && !signal.aborted && isRetried(failure) && this.#retries < retry.maxRetries;
-    await emit({ type: "generation_failed", stepIndex: this.#stepIndex, attempt: this.#step?.attempts ?? 1, failure, willRetry: again });
-    if (!again) return false;
+    if (signal.aborted) return false;
+    const remedy = this.#recovery.after(failure, this.#stepIndex);
+    await emit({ type: "generation_failed", stepIndex: this.#stepIndex, attempt: this.#step?.attempts ?? 1, failure, willRetry: remedy.kind !== "none" });
+    if (remedy.kind === "none") return false;
     await this.#closeRun();
-    this.#retries += 1;
-    const delayMs = retryDelayMs(retry, this.#retries, failure);
-    await emit({ type: "retry_started", attempt: this.#retries, maxAttempts: retry.maxRetries, delayMs, errorMessage: failure.message });
-    await wait(delayMs, signal);
+    if (remedy.kind === "retry") {
+      await emit({ type: "retry_started", attempt: this.#recovery.retries, maxAttempts: settings.retry.maxRetries, delayMs: remedy.delayMs, errorMessage: failure.message });
+      await wait(remedy.delayMs, signal);
+    } else if (remedy.kind === "park") {
+      await emit({ type: "engine_waiting", stepIndex: this.#stepIndex, retryInMs: remedy.delayMs, waitedMs: remedy.waitedMs, maxWaitMs: settings.hosted?.parkMaxMs ?? 0 });
+      await wait(remedy.delayMs, signal);
+    }
     if (signal.aborted) {
       await this.#endRetries(false);
       return false;
@@ -230,10 +257,10 @@ class Turn {
   }
 
   async #endRetries(success: boolean): Promise<void> {
-    if (this.#retries === 0) return;
-    const attempt = this.#retries;
+    const attempt = this.#recovery.retries;
+    this.#recovery.reset();
+    if (attempt === 0) return;
     const finalError = this.#options.signal.aborted ? this.#options.abortMessage() : (this.#lastFailure?.message ?? "the generation failed");
-    this.#retries = 0;
     this.#lastFailure = undefined;
     await this.#options.emit({ type: "retry_ended", success, attempt, ...(success ? {} : { finalError }) });
   }
@@ -247,17 +274,20 @@ class Turn {
     this.#stepIndex += 1;
   }
 
-  async #close(reason: TurnReason, cut: boolean, failure?: TurnFailure): Promise<TurnResult> {
-    const { emit, runtime, turnIndex, signal } = this.#options;
-    const cancelled = signal.aborted && reason === "failed";
+  async #close(reason: TurnReason, cut: boolean, failure?: TurnFailure, cause?: string): Promise<TurnResult> {
+    const { abortMessage, emit, runtime, turnIndex, signal } = this.#options;
+    const told = signal.aborted && reason === "failed" ? "cancelled" : reason;
     await this.#closeRun();
     await this.#endRetries(false);
+    if (told === "cancelled") {
+      const cancelled: EngineFailure = { kind: "engine", category: "cancelled", message: abortMessage() };
+      await emit({ type: "generation_failed", stepIndex: this.#stepIndex, attempt: this.#step?.attempts ?? 1, failure: cancelled, willRetry: false });
+    }
     await this.#closeStep();
-    const told = cancelled ? "cancelled" : reason;
     const failed = told === "failed" && failure ? { failure: { message: failure.message, category: failure.category } } : {};
     const schemaFailed = told === "failed" && failure?.schema ? { schemaFailed: true as const } : {};
     const result: TurnResult = { reason: told, cut, stepCount: this.#stepIndex, usage: this.#usage, ...failed, ...schemaFailed };
-    await emit({ type: "turn_ended", turnIndex, reason: told, stepCount: this.#stepIndex, usage: this.#usage, durationMs: runtime.now() - this.#startedAt, ...failed });
+    await emit({ type: "turn_ended", turnIndex, reason: told, ...(cause === undefined ? {} : { cause }), stepCount: this.#stepIndex, usage: this.#usage, durationMs: runtime.now() - this.#startedAt, ...failed });
     return result;
   }
 }

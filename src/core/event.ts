@@ -1,7 +1,7 @@
 // The one stream of events that a session produces. Each wire is a projection of it (wire/json, wire/sidecar).
 // Inside words: a turn is one user message to its reply; a run is a stretch of it without retry or compaction in between;
 // a step is one decision and its calls; an attempt is one generation of a step.
-import type { ApprovalNeed } from "./approval.ts";
+import type { ApprovalRequest, Withdrawal } from "./approval.ts";
 import type { CompactionReason, VerbatimCompactionResult } from "./compaction.ts";
 import type { EngineFailure, ModelInfo, StepErrorCategory } from "./engine.ts";
 import type { AgentMessage, AssistantMessage, ThinkingLevel, ToolCall, ToolResultMessage, Usage } from "./message.ts";
@@ -44,12 +44,14 @@ export type AgentEvent =
   | { type: "generation_started"; stepIndex: number; attempt: number; slotId: number; promptTokens: number; cachedTokens: number; model: string }
   | { type: "generation_ended"; stepIndex: number; attempt: number; usage: Usage; stop: "end" | "length" | "tool_calls"; durationMs: number }
   | { type: "generation_failed"; stepIndex: number; attempt: number; failure: EngineFailure; willRetry: boolean }
+  /** The engine went away: the step waits `retryInMs` now, after `waitedMs`. */
+  | { type: "engine_waiting"; stepIndex: number; retryInMs: number; waitedMs: number; maxWaitMs: number }
   | { type: "engine_progressed"; stage: "weights" | "prompt"; progress: number }
   | { type: "tool_started"; stepIndex: number; call: ToolCall; batch: Batch }
   | { type: "tool_updated"; call: ToolCall; partialResult: ToolResult }
   | { type: "tool_ended"; stepIndex: number; call: ToolCall; batch: Batch; result: ToolResult; isError: boolean; durationMs: number }
-  | { type: "approval_requested"; approvalId: string; call: ToolCall; need: ApprovalNeed; expiresAt?: number }
-  | { type: "approval_withdrawn"; approvalId: string; reason: "cancelled" | "session_disposed" | "shutdown" | "expired" }
+  | { type: "approval_requested"; request: ApprovalRequest }
+  | { type: "approval_withdrawn"; approvalId: string; reason: Withdrawal }
   | { type: "queue_changed"; steering: string[]; followUp: string[] }
   | { type: "retry_started"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
   | { type: "retry_ended"; success: boolean; attempt: number; finalError?: string }

@@ -29,12 +29,20 @@ export interface SessionOptions {
   systemAdditions?: readonly string[];
   /** What the model is told about the workspace with each user message; taken once a message. */
   describeWorkspace?: () => Promise<string>;
-  /** Messages of a resumed session. */
+  /** Messages of a resumed session, and the turns that it had. */
   messages?: readonly AgentMessage[];
+  turnCount?: number;
   /** Commits a message before `message_ended` goes out; throws when it can't. */
   store?: (message: AgentMessage) => void;
   emit: Emit;
   runtime: Runtime;
+}
+
+export interface PromptOptions {
+  /** Ends this turn alone; its reason, an AbortReason, says why. */
+  signal?: AbortSignal;
+  /** Instead of what the settings say. */
+  maxSteps?: number;
 }
 
 export interface AbortReason {
@@ -52,7 +60,7 @@ export class Session {
   readonly #inbox: Inbox;
   readonly #approvals: Approvals;
   readonly #system: string;
-  #turnCount = 0;
+  #turnCount: number;
   #usage = usageOf({});
   #abort = new AbortController();
   #abortReason: AbortReason | undefined;
@@ -61,6 +69,7 @@ export class Session {
   constructor(options: SessionOptions) {
     this.id = options.id;
     this.#options = options;
+    this.#turnCount = options.turnCount ?? 0;
     this.#conversation = new Conversation(options.messages);
     this.#inbox = new Inbox((event) => this.#emit(event));
     this.#approvals = new Approvals(options.approvalLevel, options.ask);
@@ -72,12 +81,14 @@ export class Session {
     return this.#usage;
   }
 
-  /** Runs one turn to its end. Never rejects for a failure of the model or a tool. */
-  async prompt(content: (TextContent | ImageContent)[]): Promise<TurnOutcome> {
+  /** Runs one turn to its end; one that was ended before it began tells nothing. Never rejects for a failure of the model or a tool. */
+  async prompt(content: (TextContent | ImageContent)[], { maxSteps, signal: ownSignal }: PromptOptions = {}): Promise<TurnOutcome> {
     const { runtime, settings, describeWorkspace } = this.#options;
-    if (this.#abort.signal.aborted) return this.#abortedOutcome();
+    const signal = ownSignal ? AbortSignal.any([this.#abort.signal, ownSignal]) : this.#abort.signal;
+    if (signal.aborted) return this.#abortedOutcome();
     const message: UserMessage = { role: "user", content, timestamp: runtime.now() };
     this.#conversation.annotate(message, (await describeWorkspace?.()) ?? "");
+    if (signal.aborted) return this.#abortedOutcome();
     const result = await runTurn(message, {
       turnIndex: this.#turnCount++,
       engine: this.#options.engine,
@@ -87,12 +98,12 @@ export class Session {
       approvals: this.#approvals,
       inbox: this.#inbox,
       workspace: this.#options.workspace,
-      settings,
+      settings: maxSteps === undefined ? settings : { ...settings, maxSteps },
       commit: (told) => this.#commit(told),
       emit: (event) => this.#emit(event),
       runtime,
-      signal: this.#abort.signal,
-      abortMessage: () => this.#abortReason?.message ?? "aborted",
+      signal,
+      abortMessage: () => (this.#abortReason ?? (ownSignal?.reason as AbortReason | undefined))?.message ?? "aborted",
     });
     this.#usage = addUsage(this.#usage, result.usage);
     return this.#outcome(result);
@@ -119,6 +130,11 @@ export class Session {
     this.#abortReason = reason;
     this.#abort.abort();
     this.#dropped = await this.#inbox.drop();
+  }
+
+  /** Takes out what waits in the queues. */
+  async takeUndelivered(): Promise<{ steering: string[]; followUp: string[] }> {
+    return await this.#inbox.drop();
   }
 
   /** Texts that no message carried. */

@@ -62,6 +62,7 @@ const projections: Projections = {
   generation_started: unseen,
   generation_ended: unseen,
   generation_failed: unseen,
+  engine_waiting: unseen,
   engine_progressed: unseen,
   tool_started: (_, { call }) => [{ type: "tool_execution_start", ...executionOf(call), args: call.arguments }],
   tool_updated: (_, { call, partialResult }) => [
