@@ -19,7 +19,7 @@ const importTable: { [folder: string]: { folders: string[]; packages: string[] }
   session: { folders: ["core", "agent", "engines", "models", "sandbox", "skills", "tools", "wire"], packages: ["zod"] },
   config: { folders: ["core"], packages: ["zod", "jsonc-parser"] },
   modes: { folders: ["core", "agent", "config", "engines", "models", "sandbox", "session", "skills", "tools", "wire"], packages: ["zod"] },
-  cli: { folders: ["core", "config", "engines", "models", "modes", "sandbox", "session", "skills", "tools", "wire"], packages: ["zod", "citty", "consola"] },
+  cli: { folders: ["core", "config", "engines", "models", "modes", "sandbox", "session", "skills", "tools", "wire"], packages: ["zod", "ajv", "citty", "consola"] },
   client: { folders: ["core", "wire"], packages: [] },
   sidecar: { folders: ["wire"], packages: [] },
 };

@@ -7,6 +7,7 @@ import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ForbiddenObject } from "./object-grammar.ts";
 import { renderConversation } from "./prompt.ts";
+import { inlineReferences } from "./schema-references.ts";
 import { TerminalCalls } from "./terminal-calls.ts";
 
 export interface Sampling {
@@ -64,7 +65,7 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
 
 async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
   const { forbidden, outputSchema, parallelMax, revealed, tools } = options;
-  const grammar = actionGrammar({ tools, parallelMax, forbidden, revealed, ...(outputSchema ? { outputSchema } : {}) });
+  const grammar = actionGrammar({ tools, parallelMax, forbidden, revealed, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
   const chat = renderConversation(options.system, options.conversation);
   const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal: options.signal });

@@ -1,13 +1,14 @@
 // Readers of JSON that arrives in pieces: one value, or the inside of one string. They find the end and decode on the
 // way; they don't judge what is inside.
 
-/** Takes the text of one JSON value out of a stream; needs an object, array or string, whose end shows by itself. */
+/** Takes the text of one JSON value out of a stream. The end of a number, `true`, `false` or `null` shows only in what follows. */
 export class JsonValueReader {
   #pieces: string[] = [];
   #depth = 0;
   #inString = false;
   #escaped = false;
   #started = false;
+  #bare = false;
 
   /** The value's text so far. */
   get text(): string {
@@ -17,6 +18,7 @@ export class JsonValueReader {
   /** `taken` belongs to the value, `rest` follows it once it is `done`. */
   push(text: string): { taken: string; rest: string; done: boolean } {
     for (let at = 0; at < text.length; at += 1) {
+      if (this.#bare && endsBare.test(text[at] ?? "")) return this.#take(text, at, true);
       if (this.#closes(text.charCodeAt(at))) return this.#take(text, at + 1, true);
     }
     return this.#take(text, text.length, false);
@@ -39,6 +41,9 @@ export class JsonValueReader {
     } else if (code === 0x7d || code === 0x5d) {
       this.#depth -= 1;
       return this.#started && this.#depth <= 0;
+    } else if (!this.#started && code > 0x20) {
+      this.#started = true;
+      this.#bare = true;
     }
     return false;
   }
@@ -49,6 +54,8 @@ export class JsonValueReader {
     return { taken, rest: text.slice(length), done };
   }
 }
+
+const endsBare = /[\s,\]}]/;
 
 const simpleEscapes: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 

@@ -2,21 +2,22 @@
 // arguments, configuration and names is found before the first line goes out.
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import type { LoadedConfig } from "../config/load.ts";
 import { AgentError } from "../core/error.ts";
 import type { Emit } from "../core/event.ts";
-import type { AskApproval } from "../core/approval.ts";
+import type { Asker } from "../core/approval.ts";
 import { steadyClock, type Log, type Runtime } from "../core/runtime.ts";
 import { version } from "../embedded.ts";
-import { chooseEngine, type EngineChoice } from "../engines/choice.ts";
 import type { PromptContent } from "../modes/prompt-run.ts";
 import { watchProcess, type EndWatch } from "../modes/signals.ts";
 import { sandboxKind } from "../sandbox/sandbox.ts";
 import { continuedRecord, newRecord, resumedRecord, type SessionRecord } from "../session/record.ts";
-import { Session } from "../session/session.ts";
+import { type OutputContract, Session } from "../session/session.ts";
 import { describeWorkspace } from "../tools/describe-workspace.ts";
 import type { SessionHeader } from "../wire/json/schema.ts";
 import { parsePromptArguments, type PromptArguments } from "./arguments.ts";
+import { chooseModel, settleModel, type ModelSetup } from "./model-setup.ts";
 import type { ProcessIo } from "./process-io.ts";
 import { readFilePart, textArgument } from "./prompt-files.ts";
 import { checkPromptGiven, readPrompts, stdinKindOf } from "./prompt-parts.ts";
@@ -28,7 +29,8 @@ interface Prepared {
   parsed: PromptArguments;
   loaded: LoadedConfig;
   workspace: string;
-  choice: EngineChoice;
+  model: ModelSetup;
+  output: OutputContract | undefined;
   toolSetup: ToolSetup;
   record: SessionRecord;
   runtime: Runtime;
@@ -77,12 +79,12 @@ async function runAsJson(prepared: Prepared, watch: EndWatch, io: ProcessIo): Pr
 async function runAsText(prepared: Prepared, watch: EndWatch, io: ProcessIo): Promise<number> {
   const { runTextMode } = await import("../modes/text.ts");
   const { parsed, runtime } = prepared;
-  const ask = io.canAsk ? (await import("./ask-approval.ts")).askOnTerminal(io) : undefined;
+  const asker = io.canAsk ? (await import("./ask-approval.ts")).askOnTerminal(io) : undefined;
   return runTextMode({
     output: io.stdoutDescriptor,
     view: { write: io.write, terminal: io.stderrIsTerminal, stdoutIsTerminal: io.stdoutIsTerminal, columns: io.columns },
     readPrompts: prepared.readPrompts,
-    openSession: (emit) => openSession(prepared, emit, ask),
+    openSession: (emit) => openSession(prepared, emit, asker),
     ...(parsed.stdinCommands ? { commands: Bun.stdin.stream() } : {}),
     ...(parsed.timeoutMs === undefined ? {} : { timeoutMs: parsed.timeoutMs }),
     watch,
@@ -107,8 +109,12 @@ async function prepare(parsed: PromptArguments, io: ProcessIo): Promise<Prepared
   const files = parsed.files.map((path) => readFilePart(path, workspace));
   const systemPrompt = parsed.systemPrompt === undefined ? undefined : textArgument(parsed.systemPrompt, workspace);
   const systemAdditions = parsed.appendSystemPrompt.map((text) => textArgument(text, workspace));
-  const toolSetup = setUpTools(loaded, io.env, homedir(), parsed);
-  const choice = await chooseEngine(parsed, config, {
+  const output = parsed.outputSchema === undefined ? undefined : await readOutput(parsed.outputSchema, workspace, systemAdditions);
+  const toolSetup = setUpTools(loaded, io.env, { workspace, home: homedir() }, parsed);
+  // Only what was typed: the content of @files and of stdin grants nothing.
+  for (const prompt of parsed.prompts) toolSetup.readable.mention(prompt);
+  for (const path of parsed.files) toolSetup.readable.allow(resolve(workspace, path));
+  const model = await chooseModel(parsed, record, config, {
     modelsDir: paths.models,
     engineDir: paths.engine,
     promptStatesDir: paths.promptStates,
@@ -120,13 +126,14 @@ async function prepare(parsed: PromptArguments, io: ProcessIo): Promise<Prepared
     parsed,
     loaded,
     workspace,
-    choice,
+    model,
+    output,
     toolSetup,
     record,
     runtime,
     systemPrompt,
     systemAdditions,
-    readPrompts: (signal) => readPrompts({ parsed, files, stdin: { kind: stdinKind, open: () => Bun.stdin.stream() }, images: choice.images, warn: io.warn, signal }),
+    readPrompts: (signal) => readPrompts({ parsed, files, stdin: { kind: stdinKind, open: () => Bun.stdin.stream() }, images: model.choice.images, warn: io.warn, signal }),
   };
 }
 
@@ -137,7 +144,14 @@ function recordFor(parsed: PromptArguments, path: string, workspace: string): Se
   return newRecord({ path: parsed.noSession ? undefined : path, workspace, now });
 }
 
-function headerOf({ choice, loaded, record, workspace }: Prepared): SessionHeader {
+async function readOutput(path: string, workspace: string, systemAdditions: string[]): Promise<OutputContract> {
+  const { outputInstruction, readOutputSchema } = await import("./output-schema.ts");
+  const output = await readOutputSchema(path, workspace);
+  systemAdditions.push(outputInstruction(output));
+  return output;
+}
+
+function headerOf({ loaded, model: { choice }, record, workspace }: Prepared): SessionHeader {
   const { id, created, parent } = record.identity;
   return {
     type: "session",
@@ -154,19 +168,22 @@ function headerOf({ choice, loaded, record, workspace }: Prepared): SessionHeade
   };
 }
 
-async function openSession(prepared: Prepared, emit: Emit, ask?: AskApproval): Promise<Session> {
-  const { choice, loaded, parsed, record, runtime, systemAdditions, systemPrompt, toolSetup, workspace } = prepared;
+async function openSession(prepared: Prepared, emit: Emit, asker?: Asker): Promise<Session> {
+  const { loaded, model, output, parsed, record, runtime, systemAdditions, systemPrompt, toolSetup, workspace } = prepared;
   record.open();
   if (record.name !== undefined) await emit({ type: "session_renamed", name: record.name });
-  const engine = await choice.create();
+  const engine = await model.choice.create();
+  const thinking = await settleModel(model, parsed, record, engine, emit);
   return new Session({
     id: record.identity.id,
     workspace,
     engine,
     tools: toolSetup.tools,
-    settings: turnSettings(loaded.config, parsed),
+    settings: turnSettings(loaded.config, parsed, { thinking, output }),
     approvalLevel: parsed.approvalLevel ?? loaded.config.agent.approvalLevel ?? 2,
-    ...(ask ? { ask } : {}),
+    ...(asker ? { asker } : {}),
+    approvalTimeoutMs: loaded.config.approvals.timeoutMs,
+    readable: toolSetup.readable,
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     systemAdditions,
     describeWorkspace: () => describeWorkspace(workspace),

@@ -1,12 +1,13 @@
 // How turns run, from the configuration and the command line.
-import type { TurnSettings } from "../session/session.ts";
+import type { ThinkingLevel } from "../core/message.ts";
+import type { OutputContract, TurnSettings } from "../session/session.ts";
 import type { Config } from "../config/schema.ts";
 import type { PromptArguments } from "./arguments.ts";
 
 /** Temperature where nobody asks for another: small models do jobs best without chance. */
 const defaultTemperature = 0;
 
-export function turnSettings(config: Config, parsed: PromptArguments): TurnSettings {
+export function turnSettings(config: Config, parsed: PromptArguments, { thinking, output }: { thinking: ThinkingLevel; output?: OutputContract | undefined }): TurnSettings {
   const { agent, llm, localModels } = config;
   return {
     maxSteps: parsed.maxSteps ?? agent.task.maxSteps,
@@ -15,12 +16,14 @@ export function turnSettings(config: Config, parsed: PromptArguments): TurnSetti
       ...(parsed.seed === undefined ? {} : { seed: parsed.seed }),
       maxTokens: localModels.completionMaxTokens,
     },
-    thinking: parsed.thinking ?? "medium",
+    thinking,
     retry: llm.retry,
     loop: { repeatsMax: agent.loop.stopAfterVetoes },
+    loopLimits: agent.loop,
     parallelMax: agent.maxParallelToolCalls,
     toolTimeoutMs: agent.toolTimeoutMs,
     batchResultBytesMax: agent.batchResultMaxChars,
     steeringContinues: true,
+    ...(output ? { output } : {}),
   };
 }

@@ -1,5 +1,6 @@
 // Which engine serves: what the command line names, else what is saved, else the local model, else the server that is
 // there. Choosing loads nothing; the engine is made when it is first needed.
+import { resolve } from "node:path";
 import { AgentError } from "../core/error.ts";
 import type { Engine } from "../core/engine.ts";
 import { nearest } from "../core/nearest.ts";
@@ -45,6 +46,8 @@ export interface EngineWish {
 export interface EngineChoice {
   provider: string;
   model: string;
+  /** Finds the same model again from any folder; "" = whatever the server has. */
+  reference: string;
   /** Whether the model takes images, as far as that is known. */
   images: boolean;
   /** Makes the engine; still opens no model. */
@@ -53,14 +56,50 @@ export interface EngineChoice {
 
 /** @throws AgentError `model_unknown` (what is named isn't there), `model_missing` (nothing can serve) */
 export async function chooseEngine(wish: EngineWish, settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice> {
-  const { provider, model } = resolveWish(wish, settings);
+  if (wish.model !== undefined || wish.provider !== undefined) return chooseNamed(resolveWish(wish, settings), settings, places);
+  const { defaultModel: model, defaultProvider: provider } = settings;
+  if (model === undefined && provider === undefined) return automatic(settings, places);
+  try {
+    return await chooseNamed(savedWish(settings, places), settings, places);
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    places.log("warn", `the saved model is not used: ${error.message}`);
+    return automatic(settings, places);
+  }
+}
+
+async function chooseNamed({ provider, model }: EngineWish, settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice> {
   const script = model?.startsWith("scripted:") ? model.slice("scripted:".length) : provider === "scripted" ? model : undefined;
   if (script !== undefined) return scripted(script);
   const configured = settings.llm.providers.find(({ id }) => id === provider);
   if (configured) return fromProvider(configured, model, settings, places);
-  if (provider === "llama-server" || (provider === undefined && model === undefined && settings.localModels.mode === "external")) return external(settings, places);
+  if (provider === "llama-server") return external(settings, places);
   if (provider !== undefined && provider !== "llama") throw unknownProvider(provider, settings);
-  return local(model, wish.model !== undefined, settings, places);
+  return local(model, settings, places);
+}
+
+/** Nobody named anything: the local model, else the server that is there. */
+async function automatic(settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice> {
+  const { mode } = settings.localModels;
+  if (mode === "external") return external(settings, places);
+  try {
+    return await local(undefined, settings, places);
+  } catch (error) {
+    if (!(error instanceof AgentError) || mode === "managed" || (error.code !== "model_missing" && error.code !== "model_unknown")) throw error;
+    if (!(await isServing(settings))) throw new AgentError("model_missing", error.message, { cause: error });
+    places.log("warn", `${error.message}; using the llama-server at localModels.url`);
+    return external(settings, places);
+  }
+}
+
+/** @throws AgentError `model_missing` when the saved provider needs a key that nobody has */
+function savedWish(settings: EngineSettings, { variable }: EnginePlaces): EngineWish {
+  const { defaultModel: model, defaultProvider: provider } = settings;
+  const { apiKey, apiKeyEnvVar } = settings.llm.providers.find(({ id }) => id === provider) ?? {};
+  if (apiKey === undefined && apiKeyEnvVar !== undefined && variable(apiKeyEnvVar) === undefined) {
+    throw new AgentError("model_missing", `${provider} needs its key in ${apiKeyEnvVar}, which is not set`);
+  }
+  return { provider, model };
 }
 
 /** `--model provider/id` names both; what the command line leaves open is what is saved. */
@@ -72,39 +111,26 @@ function resolveWish(wish: EngineWish, settings: EngineSettings): EngineWish {
     if (slash > 0 && known.includes(prefix)) return { provider: wish.provider ?? prefix, model: wish.model.slice(slash + 1) };
     return { provider: wish.provider, model: wish.model };
   }
-  if (wish.provider !== undefined) return { provider: wish.provider, ...(wish.provider === settings.defaultProvider ? { model: settings.defaultModel } : {}) };
-  const saved = settings.defaultProvider;
-  if (saved !== undefined && known.includes(saved)) return { provider: saved, model: settings.defaultModel };
-  return { model: settings.defaultProvider === undefined ? settings.defaultModel : undefined };
+  return { provider: wish.provider, ...(wish.provider === settings.defaultProvider ? { model: settings.defaultModel } : {}) };
 }
 
 function scripted(file: string): EngineChoice {
   const script = readScript(file);
-  return { provider: "scripted", model: `scripted:${file}`, images: true, create: async () => createScriptedEngine(script, file) };
+  return { provider: "scripted", model: `scripted:${file}`, reference: `scripted:${resolve(file)}`, images: true, create: async () => createScriptedEngine(script, file) };
 }
 
 function fromProvider(provider: ProviderSettings, model: string | undefined, settings: EngineSettings, places: EnginePlaces): EngineChoice {
   const chosen = model ?? provider.defaultChatModel ?? "";
-  return { provider: provider.id, model: chosen, images: provider.kind === "openai-compatible", create: () => providerEngine(provider, chosen, settings, places) };
+  return { provider: provider.id, model: chosen, reference: chosen, images: provider.kind === "openai-compatible", create: () => providerEngine(provider, chosen, settings, places) };
 }
 
 function external(settings: EngineSettings, places: EnginePlaces): EngineChoice {
-  return { provider: "llama-server", model: "llama-server", images: false, create: () => llamaServerEngine(settings, places.log) };
+  return { provider: "llama-server", model: "llama-server", reference: "", images: false, create: () => llamaServerEngine(settings, places.log) };
 }
 
-async function local(name: string | undefined, named: boolean, settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice> {
+async function local(name: string | undefined, settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice> {
   const store: Store = { modelsDir: places.modelsDir, catalog: loadCatalog(settings.localModels.customModels, places.home) };
-  try {
-    return inProcess(name === undefined ? await defaultModel(settings.localModels.managed.modelId, store) : await resolveModel(name, store), settings, places);
-  } catch (error) {
-    if (!(error instanceof AgentError) || named || settings.localModels.mode === "managed") throw error;
-    if (error.code !== "model_missing" && error.code !== "model_unknown") throw error;
-    if (await isServing(settings)) {
-      places.log("warn", `${error.message}; using the llama-server at localModels.url`);
-      return external(settings, places);
-    }
-    throw new AgentError("model_missing", error.message, { cause: error });
-  }
+  return inProcess(name === undefined ? await defaultModel(settings.localModels.managed.modelId, store) : await resolveModel(name, store), settings, places);
 }
 
 function inProcess(model: ResolvedModel, settings: EngineSettings, places: EnginePlaces): EngineChoice {
@@ -126,7 +152,7 @@ function inProcess(model: ResolvedModel, settings: EngineSettings, places: Engin
     });
     return settings.localModels.mode === "managed" ? engine : withFallback(engine, () => llamaServerEngine(settings, places.log), places.log);
   };
-  return { provider: "llama", model: model.id, images: false, create };
+  return { provider: "llama", model: model.id, reference: model.entry ? model.id : model.path, images: false, create };
 }
 
 function unknownProvider(provider: string, settings: EngineSettings): AgentError {

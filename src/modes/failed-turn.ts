@@ -32,7 +32,7 @@ export function failedTurn(error: unknown, content: (TextContent | ImageContent)
   ];
 }
 
-const kinds: Partial<Record<ErrorCode, ErrorKind>> = { model_missing: "model_missing", model_unknown: "model_missing", storage_full: "storage" };
+const kinds: Partial<Record<ErrorCode, ErrorKind>> = { model_missing: "model_missing", model_unknown: "model_missing", storage_full: "storage", state_unusable: "storage" };
 
 function kindOf(error: unknown): ErrorKind {
   return error instanceof AgentError ? (kinds[error.code] ?? "engine") : "engine";

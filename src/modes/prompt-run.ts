@@ -203,7 +203,8 @@ class PromptRun {
     try {
       return await Promise.race([promise, this.#aborted.promise.then(() => undefined)]);
     } catch (error) {
-      const { face, now } = this.#options;
+      const { face, now, warn } = this.#options;
+      warn(messageOf(error));
       for (const event of failedTurn(error, prompt, face.engine, now())) await this.#emit(event);
       this.#note("error");
       return undefined;

@@ -1,7 +1,8 @@
 // The stored side of one running session: made or resumed, then appended to. The row of a new one is written only when it
 // is opened, so that a stream's first line waits for no disk.
-import type { AgentMessage } from "../core/message.ts";
+import type { AgentMessage, ThinkingLevel } from "../core/message.ts";
 import { contextOf, interruptedResult, openCalls, pathOf, settingsOf } from "./context.ts";
+import type { EntryBody } from "./entry.ts";
 import { openStore } from "./store.ts";
 
 export interface SessionIdentity {
@@ -17,6 +18,9 @@ export interface SessionRecord {
   resumed: boolean;
   /** What the session was called. */
   name?: string;
+  /** What it was left with. */
+  model?: { provider: string; modelId: string };
+  thinkingLevel?: string;
   /** Time of the last entry, milliseconds since the epoch: what comes must not be older. */
   lastMs: number;
   /** Makes a new session's row; does nothing for a resumed one. @throws AgentError `storage_full`, `state_unusable` */
@@ -25,6 +29,9 @@ export interface SessionRecord {
   messages: readonly AgentMessage[];
   /** Commits a message. @throws AgentError `storage_full` */
   store(message: AgentMessage): void;
+  /** Notes with what the session goes on. @throws AgentError `storage_full` */
+  storeModel(provider: string, modelId: string): void;
+  storeThinkingLevel(level: ThinkingLevel): void;
   close(): void;
 }
 
@@ -47,7 +54,7 @@ export function newRecord({ path, workspace, now }: RecordOptions): SessionRecor
     open() {
       store?.createSession({ cwd: workspace, ...identity });
     },
-    store: (message) => void store?.appendEntry(identity.id, { type: "message", message }),
+    ...appending((entry) => void store?.appendEntry(identity.id, entry)),
     close: () => store?.close(),
   };
 }
@@ -62,15 +69,17 @@ export function resumedRecord(id: string, options: RecordOptions & { path: strin
   }
   const entries = store.entries(session.id);
   const path = pathOf(entries);
-  const { name } = settingsOf(entries, path);
+  const { model, name, thinkingLevel } = settingsOf(entries, path);
   return {
     identity: { id: session.id, created: session.created, ...(session.parent === undefined ? {} : { parent: session.parent }) },
     resumed: entries.length > 0,
     lastMs: Date.parse(entries.at(-1)?.timestamp ?? "") || 0,
     ...(name ? { name } : {}),
+    ...(model ? { model } : {}),
+    ...(thinkingLevel ? { thinkingLevel } : {}),
     messages: contextOf(path),
     open: () => {},
-    store: (message) => void store.appendEntry(session.id, { type: "message", message }),
+    ...appending((entry) => void store.appendEntry(session.id, entry)),
     close: () => store.close(),
   };
 }
@@ -81,4 +90,12 @@ export function continuedRecord(options: RecordOptions & { path: string }): Sess
   const newest = store.newestSession(options.workspace);
   store.close();
   return newest ? resumedRecord(newest.id, options) : newRecord(options);
+}
+
+function appending(append: (entry: EntryBody) => void): Pick<SessionRecord, "store" | "storeModel" | "storeThinkingLevel"> {
+  return {
+    store: (message) => append({ type: "message", message }),
+    storeModel: (provider, modelId) => append({ type: "model_change", provider, modelId }),
+    storeThinkingLevel: (thinkingLevel) => append({ type: "thinking_level_change", thinkingLevel }),
+  };
 }

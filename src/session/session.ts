@@ -1,11 +1,12 @@
 // One conversation and its working folder: runs turns one after another, holds what was said, and stores every message
 // before the event that tells of it goes out.
-import { Approvals } from "../agent/approvals.ts";
+import { Approvals } from "../agent/approvals/approvals.ts";
 import { Conversation } from "../agent/conversation.ts";
 import { Inbox } from "../agent/inbox.ts";
+import type { OutputContract } from "../agent/output-check.ts";
 import { systemText } from "../agent/prompt.ts";
 import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
-import type { ApprovalLevel, AskApproval } from "../core/approval.ts";
+import type { ApprovalAnswer, ApprovalLevel, ApprovalRequest, Asker, Withdrawal } from "../core/approval.ts";
 import type { Engine, EngineFailure } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import type { AgentEvent, Emit } from "../core/event.ts";
@@ -13,7 +14,7 @@ import { addUsage, usageOf, type AgentMessage, type ImageContent, type TextConte
 import type { Runtime } from "../core/runtime.ts";
 import type { Tool } from "../core/tool.ts";
 
-export type { TurnSettings };
+export type { OutputContract, TurnSettings };
 
 export interface SessionOptions {
   /** UUID, version 7. */
@@ -24,7 +25,12 @@ export interface SessionOptions {
   tools: readonly Tool[];
   settings: TurnSettings;
   approvalLevel: ApprovalLevel;
-  ask?: AskApproval;
+  /** Absent = nobody can be asked. `reader` = whoever reads the events answers by `answerApproval`. */
+  asker?: Asker;
+  /** Milliseconds after which a question expires; 0 = never. */
+  approvalTimeoutMs?: number;
+  /** Takes what the user wrote, and the folders that were granted: what they name may be read. */
+  readable?: { mention(text: string): void; allow(path: string): void };
   systemPrompt?: string;
   systemAdditions?: readonly string[];
   /** What the model is told about the workspace with each user message; taken once a message. */
@@ -72,7 +78,14 @@ export class Session {
     this.#turnCount = options.turnCount ?? 0;
     this.#conversation = new Conversation(options.messages);
     this.#inbox = new Inbox((event) => this.#emit(event));
-    this.#approvals = new Approvals(options.approvalLevel, options.ask);
+    this.#approvals = new Approvals({
+      level: options.approvalLevel,
+      asker: options.asker,
+      timeoutMs: options.approvalTimeoutMs ?? 0,
+      allowRead: (folder) => options.readable?.allow(folder),
+      emit: (event) => this.#emit(event),
+      runtime: options.runtime,
+    });
     const { systemPrompt, systemAdditions } = options;
     this.#system = systemText({ tools: options.tools, additions: systemAdditions ?? [], ...(systemPrompt === undefined ? {} : { replacement: systemPrompt }) });
   }
@@ -86,6 +99,7 @@ export class Session {
     const { runtime, settings, describeWorkspace } = this.#options;
     const signal = ownSignal ? AbortSignal.any([this.#abort.signal, ownSignal]) : this.#abort.signal;
     if (signal.aborted) return this.#abortedOutcome();
+    this.#approvals.forgetDenials();
     const message: UserMessage = { role: "user", content, timestamp: runtime.now() };
     this.#conversation.annotate(message, (await describeWorkspace?.()) ?? "");
     if (signal.aborted) return this.#abortedOutcome();
@@ -111,12 +125,29 @@ export class Session {
 
   /** A text for the running turn, read at its next step. */
   async steer(text: string): Promise<void> {
+    this.#options.readable?.mention(text);
     await this.#inbox.steer(text);
   }
 
   /** A text for when the running turn would end well. */
   async followUp(text: string): Promise<void> {
+    this.#options.readable?.mention(text);
     await this.#inbox.followUp(text);
+  }
+
+  /** Answers an open question; the first answer wins. @returns what was granted; undefined when nothing of that id is open. */
+  answerApproval(id: string, answer: ApprovalAnswer): { grant?: "once" | "session" } | undefined {
+    return this.#approvals.answer(id, answer);
+  }
+
+  /** The open questions, in the order of asking. */
+  get pendingApprovals(): ApprovalRequest[] {
+    return this.#approvals.pending();
+  }
+
+  /** Makes every open question void; an abort does it by itself, as `cancelled` or `shutdown`. */
+  withdrawApprovals(reason: Withdrawal): void {
+    this.#approvals.withdraw(reason);
   }
 
   /** Asks for a compaction at the next boundary of a step. */
@@ -128,6 +159,7 @@ export class Session {
   async abort(reason: AbortReason): Promise<void> {
     if (this.#abort.signal.aborted) return;
     this.#abortReason = reason;
+    this.#approvals.withdraw(reason.kind === "command" || reason.kind === "timeout" ? "cancelled" : "shutdown");
     this.#abort.abort();
     this.#dropped = await this.#inbox.drop();
   }
