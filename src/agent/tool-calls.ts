@@ -8,7 +8,7 @@ import type { ToolCall, ToolResultMessage } from "../core/message.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
-import type { Approvals } from "./approvals.ts";
+import type { Approvals } from "./approvals/approvals.ts";
 
 export interface ToolCallsOptions {
   tools: readonly Tool[];
@@ -112,14 +112,14 @@ async function runCall({ call, batch, tool, args }: Ready, options: ToolCallsOpt
   return end(call, batch, outcome, options.runtime.now() - startedAt, options);
 }
 
+/** The time-out begins when the call may run: a person takes the time that a person takes. */
 async function attempt(call: ToolCall, tool: Tool, args: Record<string, unknown>, batch: Batch, options: ToolCallsOptions): Promise<Outcome> {
-  const timeout = tool.class === "shell" ? undefined : AbortSignal.timeout(options.toolTimeoutMs);
-  const signal = timeout ? AbortSignal.any([options.signal, timeout]) : options.signal;
   let open = true;
-  const context = toolContext(call, batch, signal, options, () => open);
+  const context = toolContext(call, batch, options, () => open);
   try {
-    await options.approvals.check(call, await tool.needs(args, context), signal);
-    const result = await settled(tool.run(args, context), signal, () =>
+    await options.approvals.check(call, tool, args, context);
+    const signal = tool.class === "shell" ? options.signal : AbortSignal.any([options.signal, AbortSignal.timeout(options.toolTimeoutMs)]);
+    const result = await settled(tool.run(args, { ...context, signal }), signal, () =>
       options.signal.aborted ? "cancelled" : `${call.name} took longer than ${options.toolTimeoutMs} ms (agent.toolTimeoutMs)`,
     );
     return { result, isError: false };
@@ -147,8 +147,8 @@ async function settled<T>(work: Promise<T>, signal: AbortSignal, reason: () => s
   }
 }
 
-function toolContext(call: ToolCall, batch: Batch, signal: AbortSignal, options: ToolCallsOptions, isOpen: () => boolean): ToolContext {
-  const { emit, runtime, workspace, resultBytesMax, batchResultBytesMax } = options;
+function toolContext(call: ToolCall, batch: Batch, options: ToolCallsOptions, isOpen: () => boolean): ToolContext {
+  const { emit, runtime, signal, workspace, resultBytesMax, batchResultBytesMax } = options;
   return {
     workspace,
     signal,

@@ -4,7 +4,7 @@ import type { Emit, TurnReason } from "../core/event.ts";
 import type { ThinkingLevel, Usage } from "../core/message.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { Tool } from "../core/tool.ts";
-import type { Approvals } from "./approvals.ts";
+import type { Approvals } from "./approvals/approvals.ts";
 import type { Commit } from "./attempt.ts";
 import type { Leg } from "./ceilings.ts";
 import type { Conversation } from "./conversation.ts";

@@ -156,6 +156,7 @@ class Turn {
 
   async #tellQueued(text: string | undefined): Promise<void> {
     if (text === undefined) return;
+    this.#options.approvals.forgetDenials();
     await this.#tell({ role: "user", content: [{ type: "text", text }], timestamp: this.#options.runtime.now() });
   }
 

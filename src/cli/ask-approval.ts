@@ -1,19 +1,18 @@
 // Asks the person at the terminal whether a call may run: yes, no, or yes for the session.
 import { createInterface } from "node:readline/promises";
 import type { ApprovalAnswer, AskApproval } from "../core/approval.ts";
-import { escapeControls } from "../modes/escape-controls.ts";
 import type { ProcessIo } from "./process-io.ts";
 
 export function askOnTerminal(io: ProcessIo): AskApproval {
   // One question at a time, in the order of asking.
   let last: Promise<unknown> = Promise.resolve();
-  return (need, call, signal) => {
+  return ({ call, need }, signal) => {
     const question = [
       `\n${call.name}: ${need.reason}`,
       ...(need.preview === undefined ? [] : [need.preview]),
-      `Allow it? [y]es, [n]o${need.grantKey === undefined ? "" : ", [s]ession"}: `,
+      `Allow it? [y]es, [n]o${need.grant === undefined ? "" : ", [s]ession"}: `,
     ];
-    const answer = last.then(() => ask(escapeControls(question.join("\n")), need.grantKey !== undefined, io, signal));
+    const answer = last.then(() => ask(question.join("\n"), need.grant !== undefined, io, signal));
     last = answer.catch(() => undefined);
     return answer;
   };

@@ -7,9 +7,12 @@ import { AgentError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Tool } from "../core/tool.ts";
 import { builtinTools } from "../tools/index.ts";
+import { ReadablePaths } from "../tools/readable-paths.ts";
 
 export interface ToolSetup {
   tools: Tool[];
+  /** Takes what the user wrote. */
+  readable: ReadablePaths;
   /** Removes the private temporary folder. */
   close: () => void;
 }
@@ -21,16 +24,17 @@ export interface ToolChoice {
 }
 
 /** @throws AgentError `usage` for a name or pattern that fits no tool */
-export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, string | undefined>>, home: string, choice: ToolChoice): ToolSetup {
+export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, string | undefined>>, places: { workspace: string; home: string }, choice: ToolChoice): ToolSetup {
   const { config, stateDir } = loaded;
   const { shell } = config.tools;
   // Its name is fixed now, for the sandbox; it is made when a command first runs.
   const temporaryFolder = join(tmpdir(), `atomic-${crypto.randomUUID()}`);
+  const readable = new ReadablePaths(places.workspace, places.home);
   const all = builtinTools({
-    home,
+    home: places.home,
     stateFolder: stateDir,
     readScope: config.agent.readScope,
-    readable: () => [],
+    readable: readable.list,
     temporaryFolder,
     shell: {
       defaultTimeoutMs: shell.defaultTimeoutMs,
@@ -42,7 +46,7 @@ export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, st
       secretVariables: config.llm.providers.flatMap(({ apiKeyEnvVar }) => apiKeyEnvVar ?? []),
     },
   });
-  return { tools: chosen(all, choice), close: () => rmSync(temporaryFolder, { recursive: true, force: true }) };
+  return { tools: chosen(all, choice), readable, close: () => rmSync(temporaryFolder, { recursive: true, force: true }) };
 }
 
 function chosen(all: readonly Tool[], { tools, excludeTools }: ToolChoice): Tool[] {

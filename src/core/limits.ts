@@ -35,6 +35,8 @@ export const limits = {
   patternMatchMs: 250,
   /** Entries that a search in folders looks at. */
   searchedEntriesMax: 200_000,
+  /** Paths outside the workspace that the user wrote about or granted; the oldest go first. */
+  readablePathsMax: 200,
   /** Pending steering texts of one turn. */
   steeringMax: 16,
   /** Standard input or one @FILE as a part of a prompt. */

@@ -1,6 +1,6 @@
 // What a tool is: a schema for its arguments, a class that orders it among others, what it is about to touch, and a run.
 import type { z } from "zod";
-import type { ApprovalNeed } from "./approval.ts";
+import type { ApprovalNeed, Binding } from "./approval.ts";
 import type { ImageContent, TextContent } from "./message.ts";
 import type { Log } from "./runtime.ts";
 
@@ -32,8 +32,12 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   /** Strict object; unknown keys are rejected. */
   schema: Schema;
   class: ToolClass;
+  /** Arguments that make a call the same try again, whatever the others are; absent = all of them. */
+  identity?: readonly string[];
   /** What the call will touch, judged on real paths; empty when nothing has to be allowed. May throw a ToolError. */
   needs(args: z.infer<Schema>, context: ToolContext): Promise<ApprovalNeed[]>;
+  /** What an answer to a question about this call is bound to; every tool that has needs has it. */
+  binding?(args: z.infer<Schema>, context: ToolContext): Promise<Binding>;
   /** @throws ToolError for every failure that the model should see. */
   run(args: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
 }
@@ -44,4 +48,5 @@ export interface ToolSpec {
   description: string;
   schema: z.ZodObject;
   class: ToolClass;
+  identity?: readonly string[];
 }

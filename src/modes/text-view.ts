@@ -2,7 +2,7 @@
 // line of progress while a model loads or a long prompt is read. Without a terminal stderr stays quiet.
 import type { AgentEvent } from "../core/event.ts";
 import { contentText, type ToolCall } from "../core/message.ts";
-import { escapeControls } from "./escape-controls.ts";
+import { escapeControls } from "../core/escape-controls.ts";
 
 export interface TextViewOptions {
   /** To stderr, as it is. */

@@ -5,8 +5,8 @@ import { messageOf, ToolError } from "../core/error.ts";
 import type { Tool, ToolContext } from "../core/tool.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
-import { rawPath } from "./path-text.ts";
-import { isConfiguration, isInside, locate, type Place, relativeTo } from "./path.ts";
+import { rawPath, showPath } from "./path-text.ts";
+import { isConfiguration, isInside, locate, parentOf, type Place, relativeTo } from "./path.ts";
 import type { ToolOptions } from "./tool-options.ts";
 import { moveToTrash } from "./trash-place.ts";
 
@@ -69,7 +69,7 @@ function trashNeed(places: readonly Place[], context: ToolContext, options: Tool
   };
   if (places.some((place) => isConfiguration(place, options))) return { category: "trust_config", silentFrom: 5, ...common };
   const outside = places.find((place) => !isInside(place, [context.workspace, options.home]));
-  if (outside) return { category: "other", silentFrom: 5, ...common, grantKey: `other:${outside.absolute}` };
+  if (outside) return { category: "other", silentFrom: 5, ...common, grant: { root: showPath(parentOf(outside.real)) } };
   const silentFrom = places.every((place) => isInside(place, [context.workspace])) ? 2 : 3;
-  return { category: "fs_trash", silentFrom, ...common, grantKey: "fs_trash" };
+  return { category: "fs_trash", silentFrom, ...common, grant: "category" };
 }

@@ -64,16 +64,16 @@ export function readNeeds(place: Place, context: ToolContext, options: ToolOptio
   if (free && !secret) return [];
   const root = showPath(place.stats?.isDirectory() ? place.real : parentOf(place.real));
   const reason = `read ${place.absolute} — outside the working directory`;
-  return [{ category: "fs_read_outside", silentFrom: 5, reason, affectedResources: [root], ...(secret ? {} : { grantKey: `fs_read_outside:${root}` }) }];
+  return [{ category: "fs_read_outside", silentFrom: 5, reason, affectedResources: [root], ...(secret ? {} : { grant: { root } }) }];
 }
 
 /** What changing a file there has to be allowed for. */
 export function writeNeeds(place: Place, context: ToolContext, options: ToolOptions, reason: string, preview: string): ApprovalNeed[] {
   const common = { reason, preview, affectedResources: [place.absolute] };
   if (isConfiguration(place, options)) return [{ category: "trust_config", silentFrom: 5, ...common }];
-  if (isInside(place, [context.workspace])) return [{ category: "fs_write_workspace", silentFrom: 2, ...common, grantKey: "fs_write_workspace" }];
-  if (isInside(place, [options.home])) return [{ category: "fs_write_home", silentFrom: 3, ...common, grantKey: "fs_write_home" }];
-  return [{ category: "other", silentFrom: 5, ...common, grantKey: `other:${showPath(parentOf(place.real))}` }];
+  if (isInside(place, [context.workspace])) return [{ category: "fs_write_workspace", silentFrom: 2, ...common, grant: "category" }];
+  if (isInside(place, [options.home])) return [{ category: "fs_write_home", silentFrom: 3, ...common, grant: "category" }];
+  return [{ category: "other", silentFrom: 5, ...common, grant: { root: showPath(parentOf(place.real)) } }];
 }
 
 /** True when the place is one of the product's own settings, also under another name of the same file. */
