@@ -1,6 +1,7 @@
 // The text form of an action: what a text engine writes in one generation, and how it is read while it is written.
-// One JSON object a line, {"tool":NAME,"args":{…}}; several lines only when every call reads. The grammar leaves nothing
-// else, so that reading can't fail on what a grammar-bound engine wrote.
+// One JSON object a line, {"goal":GOAL,"tool":NAME,"args":{…}}; several lines only when every call reads. The grammar leaves
+// nothing else, so that reading can't fail on what a grammar-bound engine wrote. The goal comes first because a small model
+// that has said that it only answers no longer changes files: under that goal the grammar offers nothing that could.
 import type { ActionEvent } from "../core/engine.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { GrammarRules, characterRule, literal, schemaRule, type JsonSchema } from "./grammar.ts";
@@ -26,12 +27,14 @@ export function actionGrammar({ tools, parallelMax, forbidden, revealed, outputS
   const replyArguments = outputSchema
     ? schemaRule(rules, outputSchema, "output")
     : `"{\\"text\\":\\"" ${characterRule(rules)}+ "\\"}"`;
-  const alternatives = [rules.add("reply", `${literal('{"tool":"reply","args":')} ${replyArguments} "}"`)];
+  const heads = { any: rules.add("head", goals.map((goal) => literal(headOf(goal))).join(" | ")), change: literal(headOf("change")) };
+  const alternatives = [rules.add("reply", `${heads.any} ${literal('"reply","args":')} ${replyArguments} "}"`)];
   const readers: string[] = [];
   for (const tool of tools) {
     const value = objectBody(rules, offeredArguments(tool, revealed), tool.name, forbidden?.get(tool.name) ?? [], 0);
     if (value === undefined) continue;
-    const call = rules.add(`${tool.name}-call`, `${literal(`{"tool":${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);
+    const head = tool.class === "write" ? heads.change : heads.any;
+    const call = rules.add(`${tool.name}-call`, `${head} ${literal(`${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);
     (tool.class === "read" ? readers : alternatives).push(call);
   }
   if (readers.length > 0) {
@@ -41,9 +44,15 @@ export function actionGrammar({ tools, parallelMax, forbidden, revealed, outputS
   return `root ::= ${alternatives.join(" | ")}\n${rules}`;
 }
 
+const goals = ["answer", "change"] as const;
+
+function headOf(goal: (typeof goals)[number]): string {
+  return `{"goal":"${goal}","tool":`;
+}
+
 /** The text of calls as the model writes them; for histories whose original text isn't known. */
-export function actionText(calls: readonly { name: string; arguments: Record<string, unknown> }[]): string {
-  return calls.map((call) => `{"tool":${JSON.stringify(call.name)},"args":${JSON.stringify(call.arguments)}}`).join("\n");
+export function actionText(calls: readonly { name: string; arguments: Record<string, unknown> }[], goal: (typeof goals)[number] = "answer"): string {
+  return calls.map((call) => `${headOf(goal)}${JSON.stringify(call.name)},"args":${JSON.stringify(call.arguments)}}`).join("\n");
 }
 
 /** The text of a reply as the model writes it. */
@@ -51,7 +60,7 @@ export function replyText(text: string): string {
   return actionText([{ name: "reply", arguments: { text } }]);
 }
 
-const head = /^\s*\{\s*"tool"\s*:\s*"([^"\\]*)"\s*,\s*"args"\s*:\s*/;
+const head = /^\s*\{\s*(?:"goal"\s*:\s*"[a-z]*"\s*,\s*)?"tool"\s*:\s*"([^"\\]*)"\s*,\s*"args"\s*:\s*/;
 /** More than any head the grammar allows; a longer one is no action. */
 const headCharsMax = 300;
 

@@ -37,12 +37,14 @@ function isAdvanced(schema: unknown): boolean {
 const forbiddenCharsMax = 400;
 const variantsMax = 8;
 
-/** Every way to write a call with these arguments: one that has its default may be left out. */
+/** Every way to write the same try again: an argument that has its default may be left out. */
 export function callPatterns(tool: ToolSpec, args: Record<string, unknown>, revealed: ReadonlySet<string>): ForbiddenObject[] {
   const { properties } = offeredArguments(tool, revealed);
-  if (JSON.stringify(args).length > forbiddenCharsMax) return [];
+  const own = tool.identity ? tool.identity.map((name) => args[name]) : args;
+  if (JSON.stringify(own).length > forbiddenCharsMax) return [];
   let patterns: Map<string, unknown>[] = [new Map()];
   for (const [name, schema] of Object.entries(properties)) {
+    if (tool.identity && !tool.identity.includes(name)) continue;
     const fallback = isRecord(schema) ? schema["default"] : undefined;
     const value = args[name] ?? fallback;
     const ways = fallback !== undefined && value === fallback ? [undefined, value] : [value];

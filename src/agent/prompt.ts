@@ -17,7 +17,8 @@ export interface SystemTextOptions {
 }
 
 const rules = `You do jobs in a folder of the user's computer with tools. Each message you write is one action, a JSON object on one line:
-{"tool":NAME,"args":{...}}
+{"goal":"answer","tool":NAME,"args":{...}} while the user only wants to know something
+{"goal":"change","tool":NAME,"args":{...}} while the user wants something changed
 
 - Read a file before you answer about it or change it. Never guess what a file holds.
 - If the user asks a question, find the answer and reply with it; change nothing.
@@ -103,5 +104,5 @@ const reminderCharsMax = 400;
 /** Small models lose the task behind a long result. */
 function reminder(task: string): string {
   const line = task.length > reminderCharsMax ? `${task.slice(0, reminderCharsMax)} …` : task;
-  return `The request was: ${line}\nIf it is done, reply. If not, take the next action.`;
+  return `(The request: ${line})`;
 }

@@ -28,6 +28,7 @@ export function fsEdit(options: ToolOptions): Tool<typeof FsEditArguments> {
     description: "Replace a piece of text in a file.",
     schema: FsEditArguments,
     class: "write",
+    identity: ["path", "oldText", "replaceAll"],
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -83,14 +84,14 @@ function contentOf(place: Place): Buffer {
 }
 
 function editOf(place: Place, before: Buffer, args: FsEditArguments): Edit {
-  const lines = linesOf(before, args.oldText);
+  const lines = linesOf(before, args.oldText, args.replaceAll);
   if (lines.length === 0) throw absentFailure(place, before, args.oldText);
   if (lines.length > 1 && !args.replaceAll) {
     const distinct = [...new Set(lines)];
     const some = distinct.slice(0, lineNumbersMax).join(", ") + (distinct.length > lineNumbersMax ? ", …" : "");
     throw new ToolError(`oldText is in ${place.shown} ${lines.length} times, on lines ${some}; add the lines around it to oldText, or set replaceAll. Nothing was changed.`);
   }
-  const edit = replaceText(before, args.oldText, args.newText);
+  const edit = replaceText(before, args.oldText, args.newText, args.replaceAll);
   if (edit.bytes.equals(before)) throw new ToolError(`newText is the same as oldText (line ends are kept as they are); ${place.shown} was not changed`);
   return edit;
 }

@@ -7,17 +7,20 @@ export interface Edit {
   lines: number[];
 }
 
-/** Every place where `oldText` occurs, as lines from 1, without changing anything. */
-export function linesOf(content: Buffer, oldText: string): number[] {
+/**
+ * The places that `oldText` names, as lines from 1, without changing anything: every place where it occurs or, unless all
+ * are wanted, the only one where it does not stand inside a longer word.
+ */
+export function linesOf(content: Buffer, oldText: string, all: boolean): number[] {
   const text = plainText(content);
-  return lineNumbers(text.bytes, occurrences(text.bytes, withLf(oldText)));
+  return lineNumbers(text.bytes, named(text.bytes, withLf(oldText), all));
 }
 
-/** `content` with all places of `oldText` replaced. */
-export function replaceText(content: Buffer, oldText: string, newText: string): Edit {
+/** `content` with the places that `oldText` names replaced. */
+export function replaceText(content: Buffer, oldText: string, newText: string, all: boolean): Edit {
   const text = plainText(content);
   const wanted = withLf(oldText);
-  const starts = occurrences(text.bytes, wanted);
+  const starts = named(text.bytes, wanted, all);
   const parts: Buffer[] = [];
   let copied = 0;
   for (const start of starts) {
@@ -65,6 +68,24 @@ function countBelow(sorted: readonly number[], limit: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** `TIMEOUT = 3` does not name a place in `RETRY_TIMEOUT = 30` when it also stands by itself, once. */
+function named(bytes: Buffer, wanted: Buffer, all: boolean): number[] {
+  const starts = occurrences(bytes, wanted);
+  if (all || starts.length < 2) return starts;
+  const alone = starts.filter((start) => !joins(bytes, start) && !joins(bytes, start + wanted.length));
+  return alone.length === 1 ? alone : starts;
+}
+
+/** Whether a word goes on across this position. */
+function joins(bytes: Buffer, at: number): boolean {
+  return isWordByte(bytes[at - 1]) && isWordByte(bytes[at]);
+}
+
+/** Letters, digits, `_`, and every byte of a character beyond ASCII. */
+function isWordByte(byte: number | undefined): boolean {
+  return byte !== undefined && (byte >= 0x80 || byte === 0x5f || (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a));
 }
 
 function occurrences(bytes: Buffer, wanted: Buffer): number[] {

@@ -75,6 +75,6 @@ describe("the conversation", () => {
 
   test("an answer without its original text is written in the action's form", () => {
     const conversation = new Conversation([user("one"), assistant([{ type: "text", text: 'say "x"' }], "stop")]);
-    expect(renderConversation("S", conversation)[2]?.text).toBe('{"tool":"reply","args":{"text":"say \\"x\\""}}');
+    expect(renderConversation("S", conversation)[2]?.text).toBe('{"goal":"answer","tool":"reply","args":{"text":"say \\"x\\""}}');
   });
 });
