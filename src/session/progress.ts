@@ -63,6 +63,16 @@ export function progressOf(entries: readonly AnyEntry[], { isBusy }: { isBusy: b
   return { ...progress, status: "cancelled", lastError: "turn interrupted: the agent stopped before it finished" };
 }
 
+export function isTurnStart({ customType, type }: AnyEntry): boolean {
+  return type === "custom" && customType === started;
+}
+
+/** The end of a turn that an entry marks, if it does. */
+export function endedTurnOf({ customType, data, type }: AnyEntry): EndedTurn | undefined {
+  if (type !== "custom" || customType !== ended || !isRecord(data)) return undefined;
+  return { turnIndex: 0, reason: "reply", stepCount: 0, ...data };
+}
+
 function restOf({ reason, cause, message, stepCount = 0 }: Partial<EndedTurn>): Pick<SessionProgress, "status" | "lastError"> {
   switch (reason) {
     case "finish":
