@@ -69,6 +69,11 @@ export class LoopGuard {
     return notes;
   }
 
+  /** What the model saw is partly gone: it may read and run again what it did. */
+  forget(): void {
+    this.#made = this.#made.filter(({ isError, tool }) => !isError && tool.class === "write");
+  }
+
   /** A change makes reads, failures and commands worth another try; a change itself is made once a turn. */
   #remember(made: Made): void {
     const changed = !made.isError && made.tool.class !== "read";

@@ -53,7 +53,7 @@ function typeName(property: unknown): string {
 /** The conversation as a chat of strictly alternating user and assistant messages after the system text. */
 export function renderConversation(system: string, conversation: Conversation): ChatMessage[] {
   const chat: ChatMessage[] = [{ role: "system", text: system }];
-  let task = "";
+  let task = conversation.earlierRequest;
   for (const message of conversation.messages) {
     if (message.role === "user") task = contentText(message.content);
     const entry = renderMessage(message, conversation, task);

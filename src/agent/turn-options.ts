@@ -7,6 +7,8 @@ import type { Tool } from "../core/tool.ts";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { Commit } from "./attempt.ts";
 import type { Leg } from "./ceilings.ts";
+import type { Compactor } from "./compaction/compactor.ts";
+import type { CompactionSettings } from "./compaction/sizes.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Sampling } from "./generate.ts";
 import type { Inbox } from "./inbox.ts";
@@ -30,6 +32,7 @@ export interface TurnSettings {
   sampling: Sampling;
   thinking: ThinkingLevel;
   retry: RetrySettings;
+  compaction: CompactionSettings;
   loop: LoopSettings;
   loopLimits: LoopLimits;
   parallelMax: number;
@@ -50,6 +53,7 @@ export interface TurnOptions {
   turnIndex: number;
   engine: Engine;
   conversation: Conversation;
+  compactor: Compactor;
   system: string;
   tools: readonly Tool[];
   approvals: Approvals;
@@ -70,6 +74,8 @@ export interface TurnResult {
   stepCount: number;
   usage: Usage;
   failure?: { message: string; category: StepErrorCategory };
+  /** The context is too long, and no compaction helped. */
+  unresolvedOverflow?: true;
   /** No answer kept to the output schema. */
   schemaFailed?: true;
 }

@@ -1,11 +1,12 @@
 // One turn: from a user message to its reply, step by step. It decides what follows a generation (tools, a retry, a
 // queued text, the end) and keeps every start paired with its end, whatever happens.
-import type { ActionEvent, EngineFailure } from "../core/engine.ts";
+import type { EngineFailure } from "../core/engine.ts";
 import type { TurnReason } from "../core/event.ts";
 import { limits } from "../core/limits.ts";
-import { addUsage, contentText, usageOf, type AgentMessage, type AssistantMessage, type CustomMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../core/message.ts";
+import { contentText, type AgentMessage, type AssistantMessage, type CustomMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../core/message.ts";
 import { runAttempt, type AttemptResult } from "./attempt.ts";
 import { Ceilings } from "./ceilings.ts";
+import { TurnCompaction, type RetryReason } from "./compaction/turn-compaction.ts";
 import { generate } from "./generate.ts";
 import { LoopDetector, loopNotice, vetoText } from "./loop-detector.ts";
 import { LoopGuard } from "./loop-guard.ts";
@@ -13,7 +14,9 @@ import { OutputCheck } from "./output-check.ts";
 import { Recovery } from "./recovery.ts";
 import { wait } from "./retry.ts";
 import { runToolCalls } from "./tool-calls.ts";
+import { cutFailure, failing, refusals, type TurnFailure } from "./turn-failures.ts";
 import type { TurnOptions, TurnResult } from "./turn-options.ts";
+import { TurnProgress } from "./turn-progress.ts";
 
 export type { TurnOptions, TurnResult, TurnSettings } from "./turn-options.ts";
 
@@ -21,32 +24,16 @@ export async function runTurn(prompt: UserMessage, options: TurnOptions): Promis
   return new Turn(options).run(prompt);
 }
 
-type TurnFailure = Pick<EngineFailure, "message" | "category"> & { schema?: true };
-
-async function* failing(failure: EngineFailure): AsyncGenerator<ActionEvent, void, void> {
-  yield { type: "failed", failure, usage: usageOf({}) };
-}
-
-const cutFailure: EngineFailure = { kind: "engine", category: "model", message: "the answer was cut at the output limit before it was complete" };
-
-const refusals = {
-  cut: "not run: the message was cut at the output limit before it was complete",
-  lastStep: "not run: this was the last permitted step, only a reply was possible",
-};
-
 class Turn {
   readonly #options: TurnOptions;
   readonly #guard: LoopGuard;
   readonly #detector: LoopDetector;
   readonly #ceilings: Ceilings;
   readonly #recovery: Recovery;
-  readonly #startedAt: number;
-  /** Messages of the open run; undefined between two runs. */
-  #runMessages: AgentMessage[] | undefined;
-  #usage = usageOf({});
-  #stepIndex = 0;
-  #step: { startedAt: number; tokens: number; attempts: number } | undefined;
+  readonly #compaction: TurnCompaction;
+  readonly #progress: TurnProgress;
   #lastFailure: EngineFailure | undefined;
+  #lastAnswer: AssistantMessage | undefined;
   /** What keeps messages from being stored: the next generation fails with it instead of running. */
   #storageFailure: EngineFailure | undefined;
   readonly #outputCheck: OutputCheck | undefined;
@@ -57,8 +44,9 @@ class Turn {
     this.#guard = new LoopGuard(options.tools, loop);
     this.#detector = new LoopDetector(loopLimits);
     this.#recovery = new Recovery({ retry, parkMaxMs: hosted?.parkMaxMs });
-    this.#startedAt = options.runtime.now();
-    this.#ceilings = new Ceilings(maxSteps, hosted?.leg, this.#startedAt + (hosted?.durationMaxMs ?? Infinity));
+    this.#compaction = this.#compactionOf(options);
+    this.#progress = new TurnProgress(options.emit, options.runtime.now);
+    this.#ceilings = new Ceilings(maxSteps, hosted?.leg, this.#progress.startedAt + (hosted?.durationMaxMs ?? Infinity));
     this.#outputCheck = output && new OutputCheck(output);
   }
 
@@ -66,18 +54,21 @@ class Turn {
     const { emit, runtime, turnIndex, signal } = this.#options;
     const { hosted } = this.#options.settings;
     await emit({ type: "turn_started", turnIndex, text: contentText(prompt.content) });
-    await this.#openRun();
+    await this.#compaction.beforePrompt();
+    if (signal.aborted) return this.#close("cancelled", false);
+    await this.#progress.openRun();
     let inject: () => Promise<void> = async () => {
       await this.#tell(prompt);
       await this.#takeSteering();
     };
     for (;;) {
-      await this.#openAttempt(inject);
+      await this.#progress.openAttempt();
+      await inject();
       inject = async () => {};
       const { message, failure, finishes } = await this.#generate();
       if (failure || message.stopReason === "aborted") {
         await emit({ type: "attempt_ended", message, toolResults: [] });
-        if (failure && (await this.#retry(failure))) continue;
+        if (failure && (await this.#recover(message, failure))) continue;
         return this.#close(failure ? "failed" : "cancelled", false, failure);
       }
       await this.#endRetries(true);
@@ -86,9 +77,14 @@ class Turn {
       await emit({ type: "attempt_ended", message, toolResults: results });
       // The run then ends with an aborted message of its own (json-mode.md 6.11).
       if (signal.aborted && calls.length > 0) continue;
+      const reason = message.stopReason === "length" ? this.#compaction.retryReason(message) : undefined;
+      if (reason) {
+        if (await this.#compactAndRetry(reason, [message, ...results])) continue;
+        return this.#close(this.#compaction.isUnresolved || signal.aborted ? "failed" : "reply", true, cutFailure);
+      }
       const lastStep = this.#isLastStep();
-      const ceiling = calls.length > 0 ? this.#ceilings.after(this.#stepIndex, results, runtime.now()) : undefined;
-      await this.#closeStep();
+      const ceiling = calls.length > 0 ? this.#ceilings.after(this.#progress.stepIndex, results, runtime.now()) : undefined;
+      await this.#progress.closeStep();
       if (finishes && calls.length > 0 && hosted) return this.#close("finish", false);
       if (calls.length > 0 && this.#detector.stopped && hosted) return this.#close("reply", false, undefined, "loop_breaker");
       if (ceiling || (calls.length > 0 && lastStep)) return this.#close("max_steps", false, undefined, ceiling ?? "no_progress");
@@ -96,8 +92,22 @@ class Turn {
       if (verdict && (lastStep || verdict.exhausted)) return this.#close("failed", false, { ...verdict.failure, schema: true });
       const next = verdict ? () => this.#tell(verdict.correction(runtime.now())) : this.#next(calls.length > 0);
       if (!next || lastStep) return this.#close(message.terminal === "finish" ? "finish" : "reply", message.stopReason === "length");
+      await this.#compaction.betweenSteps();
       inject = next;
     }
+  }
+
+  #compactionOf({ compactor, engine, settings, signal }: TurnOptions): TurnCompaction {
+    return new TurnCompaction({
+      compactor,
+      engine,
+      maxTokens: settings.sampling.maxTokens,
+      signal,
+      onCompacted: ({ status, usage }) => {
+        this.#progress.spend(usage);
+        if (status === "compacted") this.#guard.forget();
+      },
+    });
   }
 
   /** What the next step begins with; undefined when the turn is over. */
@@ -114,29 +124,7 @@ class Turn {
   }
 
   #isLastStep(): boolean {
-    return this.#ceilings.isLast(this.#stepIndex) || this.#detector.stopped;
-  }
-
-  async #openRun(): Promise<void> {
-    this.#runMessages = [];
-    await this.#options.emit({ type: "run_started" });
-  }
-
-  async #closeRun(): Promise<void> {
-    const messages = this.#runMessages;
-    this.#runMessages = undefined;
-    if (messages) await this.#options.emit({ type: "run_ended", messages });
-  }
-
-  async #openAttempt(inject: () => Promise<void>): Promise<void> {
-    const { emit, runtime } = this.#options;
-    if (!this.#step) {
-      this.#step = { startedAt: runtime.now(), tokens: 0, attempts: 0 };
-      await emit({ type: "step_started", stepIndex: this.#stepIndex });
-    }
-    this.#step.attempts += 1;
-    await emit({ type: "attempt_started", stepIndex: this.#stepIndex, attempt: this.#step.attempts });
-    await inject();
+    return this.#ceilings.isLast(this.#progress.stepIndex) || this.#detector.stopped;
   }
 
   async #tell(message: UserMessage | CustomMessage): Promise<void> {
@@ -145,13 +133,12 @@ class Turn {
     this.#commit(message);
     await emit({ type: "message_ended", message });
     conversation.add(message);
-    this.#runMessages?.push(message);
+    this.#progress.add(message);
   }
 
   async #takeSteering(): Promise<void> {
     const { inbox, settings } = this.#options;
-    do await this.#tellQueued(await inbox.takeSteering());
-    while (settings.hosted && inbox.hasSteering);
+    do await this.#tellQueued(await inbox.takeSteering()); while (settings.hosted && inbox.hasSteering);
   }
 
   async #tellQueued(text: string | undefined): Promise<void> {
@@ -182,15 +169,16 @@ class Turn {
       ...(output ? { outputSchema: output.schema } : {}),
       signal,
     });
-    const attempt = this.#step?.attempts ?? 1;
-    const events = this.#storageFailure && !signal.aborted ? failing(this.#storageFailure) : generation.events;
-    const told = await runAttempt({ events, model: engine.info(), commit, emit, runtime, stepIndex: this.#stepIndex, attempt, abortMessage });
+    const attempt = this.#progress.attempt;
+    const obstacle = signal.aborted ? undefined : (this.#storageFailure ?? (await this.#compaction.beforeRequest()));
+    const events = obstacle ? failing(obstacle) : generation.events;
+    const told = await runAttempt({ events, model: engine.info(), commit, emit, runtime, stepIndex: this.#progress.stepIndex, attempt, abortMessage });
     const cut = settings.hosted !== undefined && told.message.stopReason === "length";
     const result = cut ? { ...told, failure: cutFailure } : told;
     const { message, failure } = result;
-    this.#runMessages?.push(message);
-    this.#usage = addUsage(this.#usage, message.usage);
-    if (this.#step) this.#step.tokens += message.usage.totalTokens;
+    this.#lastAnswer = message;
+    this.#compaction.noteAnswer(message);
+    this.#progress.addAnswer(message);
     const raw = generation.rawText();
     if (cut) return result;
     if (failure || message.stopReason === "aborted") conversation.add(message);
@@ -205,7 +193,7 @@ class Turn {
     const { parallelMax, toolTimeoutMs, batchResultBytesMax } = settings;
     const refusal = message.stopReason === "length" ? refusals.cut : this.#isLastStep() ? refusals.lastStep : undefined;
     const veto = refusal === undefined ? this.#detector.judge(calls) : undefined;
-    if (veto) await emit({ type: "loop_detected", stepIndex: this.#stepIndex, ...veto });
+    if (veto) await emit({ type: "loop_detected", stepIndex: this.#progress.stepIndex, ...veto });
     const results = await runToolCalls(calls, {
       tools,
       approvals,
@@ -214,7 +202,7 @@ class Turn {
       emit,
       runtime,
       signal,
-      stepIndex: this.#stepIndex,
+      stepIndex: this.#progress.stepIndex,
       parallelMax,
       toolTimeoutMs,
       resultBytesMax: Math.min(limits.resultBytesMax, engine.info().contextWindow),
@@ -224,13 +212,37 @@ class Turn {
     });
     const notes = this.#guard.record(calls, results);
     const signals = refusal === undefined ? this.#detector.record(calls, results) : [];
-    for (const signal of signals) await emit({ type: "loop_detected", stepIndex: this.#stepIndex, ...signal });
+    for (const signal of signals) await emit({ type: "loop_detected", stepIndex: this.#progress.stepIndex, ...signal });
     for (const result of results) {
       conversation.add(result);
       conversation.annotate(result, notes.get(result) ?? (signals.length > 0 ? loopNotice : ""));
     }
-    this.#runMessages?.push(...results);
+    this.#progress.add(...results);
     return results;
+  }
+
+  /** Whether the failed step is tried again. */
+  async #recover(message: AssistantMessage, failure: EngineFailure): Promise<boolean> {
+    const { emit, signal } = this.#options;
+    const reason = signal.aborted ? undefined : this.#compaction.retryReason(message, failure);
+    if (!reason) return this.#retry(failure);
+    this.#lastFailure = failure;
+    await emit({ type: "generation_failed", stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, failure, willRetry: true });
+    return this.#compactAndRetry(reason, [message], failure);
+  }
+
+  /** Ends the run, compacts and begins another one without the answer that is tried again; false when that did not help. */
+  async #compactAndRetry(reason: RetryReason, replaced: readonly AgentMessage[], failure?: EngineFailure): Promise<boolean> {
+    const { conversation } = this.#options;
+    await this.#progress.closeRun();
+    await this.#endRetries(false);
+    const dropped = conversation.drop(replaced);
+    if (await this.#compaction.retry(reason, failure)) {
+      await this.#progress.openRun();
+      return true;
+    }
+    for (const message of dropped) conversation.add(message);
+    return false;
   }
 
   /** Ends the run, waits and begins another one; false when there is nothing left to try. */
@@ -238,22 +250,22 @@ class Turn {
     const { emit, settings, signal } = this.#options;
     this.#lastFailure = failure;
     if (signal.aborted) return false;
-    const remedy = this.#recovery.after(failure, this.#stepIndex);
-    await emit({ type: "generation_failed", stepIndex: this.#stepIndex, attempt: this.#step?.attempts ?? 1, failure, willRetry: remedy.kind !== "none" });
+    const remedy = this.#recovery.after(failure, this.#progress.stepIndex);
+    await emit({ type: "generation_failed", stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, failure, willRetry: remedy.kind !== "none" });
     if (remedy.kind === "none") return false;
-    await this.#closeRun();
+    await this.#progress.closeRun();
     if (remedy.kind === "retry") {
       await emit({ type: "retry_started", attempt: this.#recovery.retries, maxAttempts: settings.retry.maxRetries, delayMs: remedy.delayMs, errorMessage: failure.message });
       await wait(remedy.delayMs, signal);
     } else if (remedy.kind === "park") {
-      await emit({ type: "engine_waiting", stepIndex: this.#stepIndex, retryInMs: remedy.delayMs, waitedMs: remedy.waitedMs, maxWaitMs: settings.hosted?.parkMaxMs ?? 0 });
+      await emit({ type: "engine_waiting", stepIndex: this.#progress.stepIndex, retryInMs: remedy.delayMs, waitedMs: remedy.waitedMs, maxWaitMs: settings.hosted?.parkMaxMs ?? 0 });
       await wait(remedy.delayMs, signal);
     }
     if (signal.aborted) {
       await this.#endRetries(false);
       return false;
     }
-    await this.#openRun();
+    await this.#progress.openRun();
     return true;
   }
 
@@ -266,29 +278,23 @@ class Turn {
     await this.#options.emit({ type: "retry_ended", success, attempt, ...(success ? {} : { finalError }) });
   }
 
-  async #closeStep(): Promise<void> {
-    const step = this.#step;
-    if (!step) return;
-    const { emit, runtime } = this.#options;
-    await emit({ type: "step_ended", stepIndex: this.#stepIndex, tokensUsed: step.tokens, durationMs: runtime.now() - step.startedAt });
-    this.#step = undefined;
-    this.#stepIndex += 1;
-  }
-
   async #close(reason: TurnReason, cut: boolean, failure?: TurnFailure, cause?: string): Promise<TurnResult> {
-    const { abortMessage, emit, runtime, turnIndex, signal } = this.#options;
-    const told = signal.aborted && reason === "failed" ? "cancelled" : reason;
-    await this.#closeRun();
+    const { abortMessage, emit, turnIndex, signal } = this.#options;
+    const wasAborted = signal.aborted;
+    await this.#progress.closeRun();
     await this.#endRetries(false);
+    await this.#compaction.afterRun(this.#lastAnswer);
+    const told = signal.aborted && (reason === "failed" || !wasAborted) ? "cancelled" : reason;
     if (told === "cancelled") {
       const cancelled: EngineFailure = { kind: "engine", category: "cancelled", message: abortMessage() };
-      await emit({ type: "generation_failed", stepIndex: this.#stepIndex, attempt: this.#step?.attempts ?? 1, failure: cancelled, willRetry: false });
+      await emit({ type: "generation_failed", stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, failure: cancelled, willRetry: false });
     }
-    await this.#closeStep();
+    await this.#progress.closeStep();
     const failed = told === "failed" && failure ? { failure: { message: failure.message, category: failure.category } } : {};
+    const unresolved = told === "failed" && this.#compaction.isUnresolved ? { unresolvedOverflow: true as const } : {};
     const schemaFailed = told === "failed" && failure?.schema ? { schemaFailed: true as const } : {};
-    const result: TurnResult = { reason: told, cut, stepCount: this.#stepIndex, usage: this.#usage, ...failed, ...schemaFailed };
-    await emit({ type: "turn_ended", turnIndex, reason: told, ...(cause === undefined ? {} : { cause }), stepCount: this.#stepIndex, usage: this.#usage, durationMs: runtime.now() - this.#startedAt, ...failed });
+    const result: TurnResult = { reason: told, cut, stepCount: this.#progress.stepIndex, usage: this.#progress.usage, ...failed, ...unresolved, ...schemaFailed };
+    await emit({ type: "turn_ended", turnIndex, reason: told, ...(cause === undefined ? {} : { cause }), stepCount: this.#progress.stepIndex, usage: this.#progress.usage, durationMs: this.#progress.durationMs, ...failed });
     return result;
   }
 }

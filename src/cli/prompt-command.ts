@@ -189,6 +189,8 @@ async function openSession(prepared: Prepared, emit: Emit, asker?: Asker): Promi
     describeWorkspace: () => describeWorkspace(workspace),
     messages: record.messages,
     store: (message) => record.store(message),
+    entryIdOf: (message) => record.entryIdOf(message),
+    storeCompaction: (result) => record.storeCompaction(result),
     emit,
     runtime,
   });

@@ -18,6 +18,7 @@ export function turnSettings(config: Config, parsed: PromptArguments, { thinking
     },
     thinking,
     retry: llm.retry,
+    compaction: agent.compaction,
     loop: { repeatsMax: agent.loop.stopAfterVetoes },
     loopLimits: agent.loop,
     parallelMax: agent.maxParallelToolCalls,

@@ -1,5 +1,6 @@
 // From stored entries to what the next request holds (json-mode.md 11.2). Pure: reads no disk, changes no entry.
-import { AgentMessage, type AssistantMessage, type CustomMessage, type ToolCall, type ToolResultMessage, usageOf } from "../core/message.ts";
+import { compactionMessage } from "../agent/compaction/boundary.ts";
+import { AgentMessage, type AssistantMessage, type ToolCall, type ToolResultMessage, usageOf } from "../core/message.ts";
 import type { AnyEntry } from "./entry.ts";
 
 /** The way from the root to an entry, by default to the last one, which is the leaf on load. */
@@ -28,20 +29,6 @@ export function contextOf(path: readonly AnyEntry[]): AgentMessage[] {
   const kept = firstKept === -1 ? [] : path.slice(firstKept, boundary);
   const summary = compactionMessage(String(compaction["summary"] ?? ""), timeOf(compaction));
   return [summary, ...settled([...kept, ...path.slice(boundary + 1)].flatMap(messagesOf))];
-}
-
-/** What stands in the context for everything that a compaction replaced; its second block is the compacted text. */
-export function compactionMessage(compactedText: string, timestampMs: number): CustomMessage {
-  return {
-    role: "custom",
-    customType: "compaction",
-    content: [
-      { type: "text", text: "Earlier conversation, shortened: lines that matter less were filtered out, the others are unchanged." },
-      { type: "text", text: compactedText },
-    ],
-    display: false,
-    timestamp: timestampMs,
-  };
 }
 
 /** Calls at the end of a path that never got a result: the process died while they ran, or before. */

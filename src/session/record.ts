@@ -1,8 +1,9 @@
 // The stored side of one running session: made or resumed, then appended to. The row of a new one is written only when it
 // is opened, so that a stream's first line waits for no disk.
+import type { VerbatimCompactionResult } from "../core/compaction.ts";
 import type { AgentMessage, ThinkingLevel } from "../core/message.ts";
-import { contextOf, interruptedResult, openCalls, pathOf, settingsOf } from "./context.ts";
-import type { EntryBody } from "./entry.ts";
+import { contextOf, interruptedResult, messagesOf, openCalls, pathOf, settingsOf } from "./context.ts";
+import type { AnyEntry, EntryBody } from "./entry.ts";
 import { openStore } from "./store.ts";
 
 export interface SessionIdentity {
@@ -29,6 +30,10 @@ export interface SessionRecord {
   messages: readonly AgentMessage[];
   /** Commits a message. @throws AgentError `storage_full` */
   store(message: AgentMessage): void;
+  /** The entry that holds a message as it is; undefined when none does. */
+  entryIdOf(message: AgentMessage): string | undefined;
+  /** Appends the boundary of a compaction. @throws AgentError `storage_full` */
+  storeCompaction(result: VerbatimCompactionResult): void;
   /** Notes with what the session goes on. @throws AgentError `storage_full` */
   storeModel(provider: string, modelId: string): void;
   storeThinkingLevel(level: ThinkingLevel): void;
@@ -54,7 +59,7 @@ export function newRecord({ path, workspace, now }: RecordOptions): SessionRecor
     open() {
       store?.createSession({ cwd: workspace, ...identity });
     },
-    ...appending((entry) => void store?.appendEntry(identity.id, entry)),
+    ...appending((entry) => store?.appendEntry(identity.id, entry).id ?? unstoredId()),
     close: () => store?.close(),
   };
 }
@@ -79,7 +84,7 @@ export function resumedRecord(id: string, options: RecordOptions & { path: strin
     ...(thinkingLevel ? { thinkingLevel } : {}),
     messages: contextOf(path),
     open: () => {},
-    ...appending((entry) => void store.appendEntry(session.id, entry)),
+    ...appending((entry) => store.appendEntry(session.id, entry).id, path),
     close: () => store.close(),
   };
 }
@@ -92,10 +97,25 @@ export function continuedRecord(options: RecordOptions & { path: string }): Sess
   return newest ? resumedRecord(newest.id, options) : newRecord(options);
 }
 
-function appending(append: (entry: EntryBody) => void): Pick<SessionRecord, "store" | "storeModel" | "storeThinkingLevel"> {
+type Appending = Pick<SessionRecord, "store" | "entryIdOf" | "storeCompaction" | "storeModel" | "storeThinkingLevel">;
+
+/** @param append gives the id of the entry @param stored what was there before */
+function appending(append: (entry: EntryBody) => string, stored: readonly AnyEntry[] = []): Appending {
+  const ids = new WeakMap<AgentMessage, string>();
+  for (const entry of stored) for (const message of messagesOf(entry)) ids.set(message, entry.id);
   return {
-    store: (message) => append({ type: "message", message }),
-    storeModel: (provider, modelId) => append({ type: "model_change", provider, modelId }),
-    storeThinkingLevel: (thinkingLevel) => append({ type: "thinking_level_change", thinkingLevel }),
+    store: (message) => void ids.set(message, append({ type: "message", message })),
+    entryIdOf: (message) => ids.get(message),
+    storeCompaction({ compactedText, firstKeptEntryId, tokensBefore, promptVersion, parameters, stats, rung, plannerModel, planner }) {
+      const details = { strategy: "verbatim-lines", promptVersion, parameters, stats, rung, ...(plannerModel ? { plannerModel } : {}), ...(planner ? { planner } : {}) };
+      append({ type: "compaction", summary: compactedText, firstKeptEntryId, tokensBefore, details });
+    },
+    storeModel: (provider, modelId) => void append({ type: "model_change", provider, modelId }),
+    storeThinkingLevel: (thinkingLevel) => void append({ type: "thinking_level_change", thinkingLevel }),
   };
+}
+
+/** An id as the store would give it. */
+function unstoredId(): string {
+  return Bun.randomUUIDv7().slice(-8);
 }

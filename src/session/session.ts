@@ -1,12 +1,14 @@
 // One conversation and its working folder: runs turns one after another, holds what was said, and stores every message
 // before the event that tells of it goes out.
 import { Approvals } from "../agent/approvals/approvals.ts";
+import { Compactor, type CompactionOutcome } from "../agent/compaction/compactor.ts";
 import { Conversation } from "../agent/conversation.ts";
 import { Inbox } from "../agent/inbox.ts";
 import type { OutputContract } from "../agent/output-check.ts";
 import { systemText } from "../agent/prompt.ts";
 import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
 import type { ApprovalAnswer, ApprovalLevel, ApprovalRequest, Asker, Withdrawal } from "../core/approval.ts";
+import type { VerbatimCompactionResult } from "../core/compaction.ts";
 import type { Engine, EngineFailure } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import type { AgentEvent, Emit } from "../core/event.ts";
@@ -40,6 +42,10 @@ export interface SessionOptions {
   turnCount?: number;
   /** Commits a message before `message_ended` goes out; throws when it can't. */
   store?: (message: AgentMessage) => void;
+  /** The stored entry of a message; undefined when none holds it as it is. Absent = every message counts as stored. */
+  entryIdOf?: (message: AgentMessage) => string | undefined;
+  /** Appends the boundary of a compaction before `compaction_ended` goes out; throws when it can't. */
+  storeCompaction?: (result: VerbatimCompactionResult) => void;
   emit: Emit;
   runtime: Runtime;
 }
@@ -65,6 +71,7 @@ export class Session {
   readonly #conversation: Conversation;
   readonly #inbox: Inbox;
   readonly #approvals: Approvals;
+  readonly #compactor: Compactor;
   readonly #system: string;
   #turnCount: number;
   #usage = usageOf({});
@@ -88,6 +95,18 @@ export class Session {
     });
     const { systemPrompt, systemAdditions } = options;
     this.#system = systemText({ tools: options.tools, additions: systemAdditions ?? [], ...(systemPrompt === undefined ? {} : { replacement: systemPrompt }) });
+    this.#compactor = new Compactor({
+      engine: options.engine,
+      conversation: this.#conversation,
+      system: this.#system,
+      tools: options.tools,
+      settings: options.settings.compaction,
+      retry: options.settings.retry,
+      entryIdOf: options.entryIdOf ?? unstoredIds(options.runtime),
+      commit: (result) => options.storeCompaction?.(result),
+      emit: (event) => this.#emit(event),
+      runtime: options.runtime,
+    });
   }
 
   get usage(): Usage {
@@ -107,6 +126,7 @@ export class Session {
       turnIndex: this.#turnCount++,
       engine: this.#options.engine,
       conversation: this.#conversation,
+      compactor: this.#compactor,
       system: this.#system,
       tools: this.#options.tools,
       approvals: this.#approvals,
@@ -150,9 +170,24 @@ export class Session {
     this.#approvals.withdraw(reason);
   }
 
-  /** Asks for a compaction at the next boundary of a step. */
-  async compact(): Promise<void> {
-    this.#options.runtime.log("warn", "compaction is not part of this version");
+  /** Asks for a compaction at the next boundary of a step, or after the last run of the prompt. */
+  compact(): void {
+    this.#compactor.want();
+  }
+
+  /** Compacts at once; only while no turn runs. Never rejects: a failure is an outcome. */
+  async compactNow(signal: AbortSignal): Promise<CompactionOutcome> {
+    const ends = AbortSignal.any([this.#abort.signal, signal]);
+    await this.#compactor.open(ends);
+    const outcome = await this.#compactor.run({ reason: "manual", signal: ends });
+    this.#usage = addUsage(this.#usage, outcome.usage);
+    return outcome;
+  }
+
+  /** Tokens of the next request, and above how many the conversation is compacted by itself; of a text engine exact once it is open. */
+  get contextSize(): { tokens: number; threshold: number; window: number } {
+    const { threshold, window } = this.#compactor.sizes;
+    return { tokens: this.#compactor.measure(), threshold, window };
   }
 
   /** Ends the running turn and everything after it; what waited in the queues is dropped. */
@@ -195,7 +230,8 @@ export class Session {
     }
   }
 
-  #outcome({ reason, cut, schemaFailed }: TurnResult): TurnOutcome {
+  #outcome({ reason, cut, schemaFailed, unresolvedOverflow }: TurnResult): TurnOutcome {
+    if (unresolvedOverflow) return "unresolved_overflow";
     if (schemaFailed) return "schema";
     if (reason === "cancelled") return this.#abortedOutcome();
     if (reason === "failed") return "error";
@@ -206,4 +242,14 @@ export class Session {
   #abortedOutcome(): TurnOutcome {
     return this.#abortReason?.kind === "timeout" ? "timeout" : "aborted";
   }
+}
+
+/** Ids as the store would give them, for messages that are not stored. */
+function unstoredIds({ id }: Runtime): (message: AgentMessage) => string {
+  const ids = new WeakMap<AgentMessage, string>();
+  return (message) => {
+    const known = ids.get(message) ?? id().slice(-8);
+    ids.set(message, known);
+    return known;
+  };
 }

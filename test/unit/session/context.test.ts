@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { compactionMessage } from "../../../src/agent/compaction/boundary.ts";
 import { type AgentMessage, type AssistantMessage, contentText, type ToolCall, usageOf } from "../../../src/core/message.ts";
-import { compactionMessage, contextOf, interruptedResult, openCalls, pathOf, settingsOf } from "../../../src/session/context.ts";
+import { contextOf, interruptedResult, openCalls, pathOf, settingsOf } from "../../../src/session/context.ts";
 import type { AnyEntry } from "../../../src/session/entry.ts";
 
 const at = "1970-01-01T00:00:00.007Z";
