@@ -9,6 +9,10 @@ export async function* failing(failure: EngineFailure): AsyncGenerator<ActionEve
   yield { type: "failed", failure, usage: usageOf({}) };
 }
 
+export function cancelledFailure(message: string): EngineFailure {
+  return { kind: "engine", category: "cancelled", message };
+}
+
 export const cutFailure: EngineFailure = { kind: "engine", category: "model", message: "the answer was cut at the output limit before it was complete" };
 
 /** Why calls of a message are not run. */

@@ -14,7 +14,7 @@ import { OutputCheck } from "./output-check.ts";
 import { Recovery } from "./recovery.ts";
 import { wait } from "./retry.ts";
 import { runToolCalls } from "./tool-calls.ts";
-import { cutFailure, failing, refusals, type TurnFailure } from "./turn-failures.ts";
+import { cancelledFailure, cutFailure, failing, refusals, type TurnFailure } from "./turn-failures.ts";
 import type { TurnOptions, TurnResult } from "./turn-options.ts";
 import { TurnProgress } from "./turn-progress.ts";
 
@@ -34,6 +34,7 @@ class Turn {
   readonly #progress: TurnProgress;
   #lastFailure: EngineFailure | undefined;
   #lastAnswer: AssistantMessage | undefined;
+  #isEndTold = false;
   /** What keeps messages from being stored: the next generation fails with it instead of running. */
   #storageFailure: EngineFailure | undefined;
   readonly #outputCheck: OutputCheck | undefined;
@@ -51,8 +52,7 @@ class Turn {
   }
 
   async run(prompt: UserMessage): Promise<TurnResult> {
-    const { emit, runtime, turnIndex, signal } = this.#options;
-    const { hosted } = this.#options.settings;
+    const { emit, runtime, turnIndex, settings: { hosted }, signal } = this.#options;
     await emit({ type: "turn_started", turnIndex, text: contentText(prompt.content) });
     await this.#compaction.beforePrompt();
     if (signal.aborted) return this.#close("cancelled", false);
@@ -169,10 +169,9 @@ class Turn {
       ...(output ? { outputSchema: output.schema } : {}),
       signal,
     });
-    const attempt = this.#progress.attempt;
     const obstacle = signal.aborted ? undefined : (this.#storageFailure ?? (await this.#compaction.beforeRequest()));
     const events = obstacle ? failing(obstacle) : generation.events;
-    const told = await runAttempt({ events, model: engine.info(), commit, emit, runtime, stepIndex: this.#progress.stepIndex, attempt, abortMessage });
+    const told = await runAttempt({ events, model: engine.info(), commit, emit, runtime, stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, abortMessage });
     const cut = settings.hosted !== undefined && told.message.stopReason === "length";
     const result = cut ? { ...told, failure: cutFailure } : told;
     const { message, failure } = result;
@@ -180,10 +179,8 @@ class Turn {
     this.#compaction.noteAnswer(message);
     this.#progress.addAnswer(message);
     const raw = generation.rawText();
-    if (cut) return result;
-    if (failure || message.stopReason === "aborted") conversation.add(message);
-    else if (raw !== undefined && message.stopReason !== "length") conversation.addGenerated(message, raw);
-    else conversation.add(message);
+    if (raw !== undefined && !failure && message.stopReason !== "aborted" && message.stopReason !== "length") conversation.addGenerated(message, raw);
+    else if (!cut) conversation.add(message);
     return result;
   }
 
@@ -223,11 +220,11 @@ class Turn {
 
   /** Whether the failed step is tried again. */
   async #recover(message: AssistantMessage, failure: EngineFailure): Promise<boolean> {
-    const { emit, signal } = this.#options;
+    const { signal } = this.#options;
     const reason = signal.aborted ? undefined : this.#compaction.retryReason(message, failure);
     if (!reason) return this.#retry(failure);
     this.#lastFailure = failure;
-    await emit({ type: "generation_failed", stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, failure, willRetry: true });
+    await this.#tellFailure(failure, true);
     return this.#compactAndRetry(reason, [message], failure);
   }
 
@@ -250,23 +247,28 @@ class Turn {
     const { emit, settings, signal } = this.#options;
     this.#lastFailure = failure;
     if (signal.aborted) return false;
-    const remedy = this.#recovery.after(failure, this.#progress.stepIndex);
-    await emit({ type: "generation_failed", stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, failure, willRetry: remedy.kind !== "none" });
+    const { stepIndex } = this.#progress;
+    const remedy = this.#recovery.after(failure, stepIndex);
+    await this.#tellFailure(failure, remedy.kind !== "none");
     if (remedy.kind === "none") return false;
     await this.#progress.closeRun();
     if (remedy.kind === "retry") {
       await emit({ type: "retry_started", attempt: this.#recovery.retries, maxAttempts: settings.retry.maxRetries, delayMs: remedy.delayMs, errorMessage: failure.message });
-      await wait(remedy.delayMs, signal);
     } else if (remedy.kind === "park") {
-      await emit({ type: "engine_waiting", stepIndex: this.#progress.stepIndex, retryInMs: remedy.delayMs, waitedMs: remedy.waitedMs, maxWaitMs: settings.hosted?.parkMaxMs ?? 0 });
-      await wait(remedy.delayMs, signal);
+      await emit({ type: "engine_waiting", stepIndex, retryInMs: remedy.delayMs, waitedMs: remedy.waitedMs, maxWaitMs: settings.hosted?.parkMaxMs ?? 0 });
     }
+    if (remedy.kind !== "repair") await wait(remedy.delayMs, signal);
     if (signal.aborted) {
       await this.#endRetries(false);
       return false;
     }
     await this.#progress.openRun();
     return true;
+  }
+
+  async #tellFailure(failure: EngineFailure, willRetry: boolean): Promise<void> {
+    this.#isEndTold = !willRetry;
+    await this.#options.emit({ type: "generation_failed", stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, failure, willRetry });
   }
 
   async #endRetries(success: boolean): Promise<void> {
@@ -283,12 +285,10 @@ class Turn {
     const wasAborted = signal.aborted;
     await this.#progress.closeRun();
     await this.#endRetries(false);
-    await this.#compaction.afterRun(this.#lastAnswer);
+    if (!(reason === "failed" && this.#options.settings.hosted)) await this.#compaction.afterRun(this.#lastAnswer);
     const told = signal.aborted && (reason === "failed" || !wasAborted) ? "cancelled" : reason;
-    if (told === "cancelled") {
-      const cancelled: EngineFailure = { kind: "engine", category: "cancelled", message: abortMessage() };
-      await emit({ type: "generation_failed", stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, failure: cancelled, willRetry: false });
-    }
+    const untold = told === "cancelled" ? cancelledFailure(abortMessage()) : told === "failed" && !this.#isEndTold ? failure : undefined;
+    if (untold) await this.#tellFailure({ kind: "engine", ...untold }, false);
     await this.#progress.closeStep();
     const failed = told === "failed" && failure ? { failure: { message: failure.message, category: failure.category } } : {};
     const unresolved = told === "failed" && this.#compaction.isUnresolved ? { unresolvedOverflow: true as const } : {};
