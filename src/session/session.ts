@@ -109,6 +109,11 @@ export class Session {
     });
   }
 
+  /** The unchanging head of every request. */
+  get system(): string {
+    return this.#system;
+  }
+
   get usage(): Usage {
     return this.#usage;
   }
