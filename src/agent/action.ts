@@ -4,9 +4,9 @@
 // that has said that it only answers no longer changes files: under that goal the grammar offers nothing that could.
 import type { ActionEvent } from "../core/engine.ts";
 import type { ToolSpec } from "../core/tool.ts";
-import { GrammarRules, characterRule, literal, schemaRule, type JsonSchema } from "./grammar.ts";
+import { GrammarRules, characterRule, literal, type JsonSchema } from "./gbnf.ts";
+import { objectBody, schemaRule, type ForbiddenObject } from "./grammar.ts";
 import { JsonStringReader, JsonValueReader } from "./json-reader.ts";
-import { objectBody, type ForbiddenObject } from "./object-grammar.ts";
 import { offeredArguments } from "./offer.ts";
 
 export interface ActionGrammarOptions {

@@ -5,7 +5,7 @@ import type { ThinkingLevel } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
-import type { ForbiddenObject } from "./object-grammar.ts";
+import type { ForbiddenObject } from "./grammar.ts";
 import { renderConversation } from "./prompt.ts";
 import { inlineReferences } from "./schema-references.ts";
 import { TerminalCalls } from "./terminal-calls.ts";

@@ -1,46 +1,12 @@
-// JSON Schema to GBNF (llama.cpp's grammar notation): what a model may write as the value of a schema.
-// Where a schema can't be followed exactly the rule gets looser, never wrong: every valid value that the rule leaves out
-// is only a different spelling of one that it accepts. Values are checked against the schema afterwards in any case.
+// JSON Schema to GBNF: what a model may write as the value of a schema, and as an object that equals none of some known
+// ones. Where a schema can't be followed exactly the rule gets looser, never wrong: every valid value that the rule leaves
+// out is only a different spelling of one that it accepts. Values are checked against the schema afterwards in any case.
+import { characterRule, isRecord, isSchema, literal, rangePatterns, repetition, type GrammarRules, type JsonSchema } from "./gbnf.ts";
+import { integerOtherThan, jsonCharacters, textOtherThan } from "./other-than.ts";
 
-import { objectBody } from "./object-grammar.ts";
+/** Members that make an object a forbidden one; a member that is not named may hold anything. `undefined` = left out. */
+export type ForbiddenObject = ReadonlyMap<string, unknown>;
 
-export type JsonSchema = { [key: string]: unknown } | boolean;
-
-/** Rules by name; the first writer of a name wins. */
-export class GrammarRules {
-  readonly #rules = new Map<string, string>();
-
-  /** Adds a rule under a name made of `hint` and returns the name to refer to it. */
-  add(hint: string, body: string): string {
-    const base = hint.replace(/[^a-zA-Z0-9]+/g, "-").replace(/^-+|-+$/g, "") || "rule";
-    let name = base;
-    for (let number = 2; this.#rules.has(name) && this.#rules.get(name) !== body; number += 1) name = `${base}-${number}`;
-    this.#rules.set(name, body);
-    return name;
-  }
-
-  toString(): string {
-    return [...this.#rules].map(([name, body]) => `${name} ::= ${body}\n`).join("");
-  }
-}
-
-/** A GBNF literal of exactly this text. */
-export function literal(text: string): string {
-  let out = "";
-  for (const character of text.toWellFormed()) {
-    const code = character.codePointAt(0) ?? 0;
-    if (character === '"' || character === "\\") out += `\\${character}`;
-    else if (character === "\n") out += "\\n";
-    else if (character === "\r") out += "\\r";
-    else if (character === "\t") out += "\\t";
-    else if (code < 0x20 || code === 0x7f) out += `\\x${code.toString(16).padStart(2, "0")}`;
-    else out += character;
-  }
-  return `"${out}"`;
-}
-
-/** Largest repetition that is spelled out; beyond it a length or count is left to the check afterwards. */
-const repetitionMax = 200;
 const depthMax = 10;
 const integerDigitsMax = 15;
 
@@ -81,11 +47,20 @@ export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string
   }
 }
 
-/** One character inside a JSON string; lone surrogates can't be written. */
-export function characterRule(rules: GrammarRules): string {
-  const hex = "[0-9a-fA-F]";
-  const escaped = `["\\\\/bfnrt] | "u" ([0-9abcefABCEF] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex})`;
-  return rules.add("character", `[^"\\\\\\x00-\\x1F\\x7F] | "\\\\" (${escaped})`);
+/**
+ * The body of a rule for the objects of `schema`, written without white space, that match none of `forbidden`; undefined
+ * when none is left.
+ */
+export function objectBody(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string, forbidden: readonly ForbiddenObject[], depth: number): string | undefined {
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const members = Object.entries(properties).map(([name, value]): Member => {
+    const rule = schemaRule(rules, isSchema(value) ? value : true, `${hint}-${name}`, depth + 1);
+    return { name, rule, required: required.has(name), ...kindOf(value) };
+  });
+  if (members.length === 0) return forbidden.length > 0 ? undefined : mapBody(rules, schema["additionalProperties"], hint, depth);
+  const rest = new MemberWriter(rules, members, hint).from(0, true, forbidden);
+  return rest === undefined ? undefined : `"{" ${rest}`;
 }
 
 function stringRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string): string {
@@ -114,34 +89,6 @@ function integerRule(rules: GrammarRules, schema: { [key: string]: unknown }, hi
   return rules.add(`${hint}-integer`, parts.join(" | "));
 }
 
-/** Alternatives that together match exactly the decimal numbers from `low` to `high`, both ≥ 0. */
-export function rangePatterns(low: number, high: number): string[] {
-  const patterns: string[] = [];
-  for (let digits = String(low).length; digits <= String(high).length; digits += 1) {
-    const from = Math.max(low, digits === 1 ? 0 : 10 ** (digits - 1));
-    const to = Math.min(high, 10 ** digits - 1);
-    if (from <= to) patterns.push(...sameLength(String(from), String(to)));
-  }
-  return patterns;
-}
-
-function sameLength(from: string, to: string): string[] {
-  if (from === to) return [literal(from)];
-  if (from.length === 1) return [`[${from}-${to}]`];
-  const rest = from.length - 1;
-  if (/^0+$/.test(from.slice(1)) && /^9+$/.test(to.slice(1))) return [`${digit(from[0], to[0])} [0-9]{${rest}}`];
-  if (from[0] === to[0]) return sameLength(from.slice(1), to.slice(1)).map((tail) => `${literal(from[0] ?? "")} ${tail}`);
-  const first = Number(from[0]);
-  const last = Number(to[0]);
-  const patterns = sameLength(from.slice(1), "9".repeat(rest)).map((tail) => `"${first}" ${tail}`);
-  if (last - first > 1) patterns.push(`${digit(String(first + 1), String(last - 1))} [0-9]{${rest}}`);
-  return [...patterns, ...sameLength("0".repeat(rest), to.slice(1)).map((tail) => `"${last}" ${tail}`)];
-}
-
-function digit(from = "0", to = "9"): string {
-  return from === to ? `"${from}"` : `[${from}-${to}]`;
-}
-
 function arrayRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string, depth: number): string {
   const items = schema["items"];
   const item = schemaRule(rules, isSchema(items) ? items : true, `${hint}-item`, depth + 1);
@@ -153,8 +100,87 @@ function arrayRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint
   return rules.add(`${hint}-list`, least > 0 ? filled : `"[]" | ${filled}`);
 }
 
+function mapBody(rules: GrammarRules, extra: unknown, hint: string, depth: number): string {
+  if (extra === false) return '"{}"';
+  const value = schemaRule(rules, isSchema(extra) ? extra : true, `${hint}-value`, depth + 1);
+  const pair = `"\\"" ${characterRule(rules)}* "\\":" ${value}`;
+  return `"{" (${pair} ("," ${pair})*)? "}"`;
+}
+
+interface Member {
+  name: string;
+  rule: string;
+  required: boolean;
+  kind: "text" | "integer" | "choice" | "other";
+  /** JSON texts of a choice. */
+  choices: readonly string[];
+}
+
+function kindOf(schema: unknown): Pick<Member, "kind" | "choices"> {
+  if (!isRecord(schema)) return { kind: "other", choices: [] };
+  const values = Array.isArray(schema["enum"]) ? schema["enum"] : schema["type"] === "boolean" ? [true, false] : "const" in schema ? [schema["const"]] : undefined;
+  if (values) return { kind: "choice", choices: values.map((value) => JSON.stringify(value)) };
+  return { kind: schema["type"] === "string" ? "text" : schema["type"] === "integer" ? "integer" : "other", choices: [] };
+}
+
+class MemberWriter {
+  readonly #rules: GrammarRules;
+  readonly #members: readonly Member[];
+  readonly #hint: string;
+  readonly #known = new Map<string, string | undefined>();
+
+  constructor(rules: GrammarRules, members: readonly Member[], hint: string) {
+    this.#rules = rules;
+    this.#members = members;
+    this.#hint = hint;
+  }
+
+  /**
+   * The name of a rule for the members from `index` on and the closing brace, commas only between those that are there.
+   * `forbidden` are the objects that what was written so far may still become; undefined when nothing may follow.
+   */
+  from(index: number, first: boolean, forbidden: readonly ForbiddenObject[]): string | undefined {
+    const key = `${index} ${first} ${JSON.stringify(forbidden.map((object) => [...object]))}`;
+    if (!this.#known.has(key)) this.#known.set(key, this.#write(index, first, forbidden));
+    return this.#known.get(key);
+  }
+
+  #write(index: number, first: boolean, forbidden: readonly ForbiddenObject[]): string | undefined {
+    const member = this.#members[index];
+    if (!member) return forbidden.length > 0 ? undefined : '"}"';
+    const { name } = member;
+    // A value that can't be told from a forbidden one counts as if it were it.
+    const free = forbidden.filter((object) => !object.has(name) || (member.kind === "other" && object.get(name) !== undefined));
+    const values = [...new Set(forbidden.filter((object) => object.has(name) && object.get(name) !== undefined).map((object) => JSON.stringify(object.get(name))))];
+    const label = literal(`${first ? "" : ","}${JSON.stringify(name)}:`);
+    const options: string[] = [];
+    const other = this.from(index + 1, false, free);
+    const otherValue = this.#otherThan(member, values);
+    if (other !== undefined && otherValue !== undefined) options.push(`${label} ${otherValue} ${other}`);
+    for (const value of member.kind === "other" ? [] : values) {
+      const rest = this.from(index + 1, false, forbidden.filter((object) => !object.has(name) || JSON.stringify(object.get(name)) === value));
+      if (rest !== undefined) options.push(`${label} ${literal(value)} ${rest}`);
+    }
+    if (!member.required) {
+      const rest = this.from(index + 1, first, forbidden.filter((object) => object.get(name) === undefined));
+      if (rest !== undefined) options.push(rest);
+    }
+    return options.length === 0 ? undefined : this.#rules.add(`${this.#hint}-${first ? "from" : "then"}-${index}`, options.join(" | "));
+  }
+
+  /** A rule for the member's values that are none of these JSON texts; undefined when there is no other. */
+  #otherThan({ choices, kind, name, rule }: Member, values: readonly string[]): string | undefined {
+    if (values.length === 0 || kind === "other") return rule;
+    const hint = `${this.#hint}-${name}`;
+    if (kind === "text") return this.#rules.add(`${hint}-other`, `"\\"" ${textOtherThan(this.#rules, values.map(jsonCharacters), hint)}`);
+    if (kind === "integer") return integerOtherThan(this.#rules, values.map((value) => [...value]), hint);
+    const rest = choices.filter((choice) => !values.includes(choice));
+    return rest.length === 0 ? undefined : this.#rules.add(`${hint}-other`, rest.map(literal).join(" | "));
+  }
+}
+
 /** Any JSON value, nested at most three deep. */
-export function anyRule(rules: GrammarRules): string {
+function anyRule(rules: GrammarRules): string {
   const text = rules.add("string", `"\\"" ${characterRule(rules)}* "\\""`);
   const scalar = rules.add("any-scalar", `${text} | ${numberRule(rules)} | "true" | "false" | "null"`);
   let inner = scalar;
@@ -166,12 +192,6 @@ export function anyRule(rules: GrammarRules): string {
   return inner;
 }
 
-function repetition(least: number, most: number): string {
-  const from = Math.min(least, repetitionMax);
-  if (most > repetitionMax) return from === 0 ? "*" : from === 1 ? "+" : `{${from},}`;
-  return `{${from},${Math.max(from, most)}}`;
-}
-
 function bound(value: unknown, otherwise: number): number {
   return typeof value === "number" && value >= 0 ? Math.floor(value) : otherwise;
 }
@@ -181,12 +201,4 @@ function limit(inclusive: unknown, exclusive: unknown, step: number, otherwise: 
   if (typeof inclusive === "number") candidates.push(inclusive);
   if (typeof exclusive === "number") candidates.push(step > 0 ? Math.floor(exclusive) + 1 : Math.ceil(exclusive) - 1);
   return step > 0 ? Math.max(...candidates) : Math.min(...candidates);
-}
-
-export function isRecord(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "boolean" || isRecord(value);
 }

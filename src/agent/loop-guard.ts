@@ -2,7 +2,7 @@
 // made and after which nothing changed, a failure, a change that is already made. Engines without a grammar are told.
 import { contentText, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
-import type { ForbiddenObject } from "./object-grammar.ts";
+import type { ForbiddenObject } from "./grammar.ts";
 import { callPatterns, namedArguments } from "./offer.ts";
 
 export interface LoopSettings {

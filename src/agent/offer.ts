@@ -2,8 +2,8 @@
 // the calls that must not be made now. Prompt and grammar are made from the same offer.
 import { z } from "zod";
 import type { ToolSpec } from "../core/tool.ts";
-import { isRecord } from "./grammar.ts";
-import type { ForbiddenObject } from "./object-grammar.ts";
+import { isRecord } from "./gbnf.ts";
+import type { ForbiddenObject } from "./grammar.ts";
 
 export interface ObjectSchema {
   [key: string]: unknown;

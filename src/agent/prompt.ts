@@ -5,7 +5,7 @@ import { contentText, type AgentMessage, type AssistantMessage, type ToolCall, t
 import type { ToolSpec } from "../core/tool.ts";
 import { actionText, replyText } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
-import { isRecord } from "./grammar.ts";
+import { isRecord } from "./gbnf.ts";
 import { offeredArguments } from "./offer.ts";
 
 export interface SystemTextOptions {

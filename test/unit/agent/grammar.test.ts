@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { ActionDecoder, actionGrammar } from "../../../src/agent/action.ts";
-import { GrammarRules, literal, rangePatterns, schemaRule, type JsonSchema } from "../../../src/agent/grammar.ts";
+import { GrammarRules, literal, rangePatterns, type JsonSchema } from "../../../src/agent/gbnf.ts";
+import { objectBody, schemaRule } from "../../../src/agent/grammar.ts";
 import type { ToolSpec } from "../../../src/core/tool.ts";
-import { objectBody } from "../../../src/agent/object-grammar.ts";
 import { accepts, parseGbnf, sample, seededRandom, type Random } from "../../support/gbnf.ts";
 
 const long = process.env["ATOMIC_TEST_LONG"] === "1";

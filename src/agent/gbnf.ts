@@ -1,0 +1,89 @@
+// GBNF, llama.cpp's notation of grammars: rules under names, and texts and numbers written as rules.
+
+export type JsonSchema = { [key: string]: unknown } | boolean;
+
+/** Rules by name; the first writer of a name wins. */
+export class GrammarRules {
+  readonly #rules = new Map<string, string>();
+
+  /** Adds a rule under a name made of `hint` and returns the name to refer to it. */
+  add(hint: string, body: string): string {
+    const base = hint.replace(/[^a-zA-Z0-9]+/g, "-").replace(/^-+|-+$/g, "") || "rule";
+    let name = base;
+    for (let number = 2; this.#rules.has(name) && this.#rules.get(name) !== body; number += 1) name = `${base}-${number}`;
+    this.#rules.set(name, body);
+    return name;
+  }
+
+  toString(): string {
+    return [...this.#rules].map(([name, body]) => `${name} ::= ${body}\n`).join("");
+  }
+}
+
+/** A GBNF literal of exactly this text. */
+export function literal(text: string): string {
+  let out = "";
+  for (const character of text.toWellFormed()) {
+    const code = character.codePointAt(0) ?? 0;
+    if (character === '"' || character === "\\") out += `\\${character}`;
+    else if (character === "\n") out += "\\n";
+    else if (character === "\r") out += "\\r";
+    else if (character === "\t") out += "\\t";
+    else if (code < 0x20 || code === 0x7f) out += `\\x${code.toString(16).padStart(2, "0")}`;
+    else out += character;
+  }
+  return `"${out}"`;
+}
+
+/** One character inside a JSON string; lone surrogates can't be written. */
+export function characterRule(rules: GrammarRules): string {
+  const hex = "[0-9a-fA-F]";
+  const escaped = `["\\\\/bfnrt] | "u" ([0-9abcefABCEF] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex})`;
+  return rules.add("character", `[^"\\\\\\x00-\\x1F\\x7F] | "\\\\" (${escaped})`);
+}
+
+/** Largest repetition that is spelled out; beyond it a length or count is left to the check afterwards. */
+const repetitionMax = 200;
+
+/** `*`, `+` or `{least,most}`. */
+export function repetition(least: number, most: number): string {
+  const from = Math.min(least, repetitionMax);
+  if (most > repetitionMax) return from === 0 ? "*" : from === 1 ? "+" : `{${from},}`;
+  return `{${from},${Math.max(from, most)}}`;
+}
+
+/** Alternatives that together match exactly the decimal numbers from `low` to `high`, both ≥ 0. */
+export function rangePatterns(low: number, high: number): string[] {
+  const patterns: string[] = [];
+  for (let digits = String(low).length; digits <= String(high).length; digits += 1) {
+    const from = Math.max(low, digits === 1 ? 0 : 10 ** (digits - 1));
+    const to = Math.min(high, 10 ** digits - 1);
+    if (from <= to) patterns.push(...sameLength(String(from), String(to)));
+  }
+  return patterns;
+}
+
+function sameLength(from: string, to: string): string[] {
+  if (from === to) return [literal(from)];
+  if (from.length === 1) return [`[${from}-${to}]`];
+  const rest = from.length - 1;
+  if (/^0+$/.test(from.slice(1)) && /^9+$/.test(to.slice(1))) return [`${digit(from[0], to[0])} [0-9]{${rest}}`];
+  if (from[0] === to[0]) return sameLength(from.slice(1), to.slice(1)).map((tail) => `${literal(from[0] ?? "")} ${tail}`);
+  const first = Number(from[0]);
+  const last = Number(to[0]);
+  const patterns = sameLength(from.slice(1), "9".repeat(rest)).map((tail) => `"${first}" ${tail}`);
+  if (last - first > 1) patterns.push(`${digit(String(first + 1), String(last - 1))} [0-9]{${rest}}`);
+  return [...patterns, ...sameLength("0".repeat(rest), to.slice(1)).map((tail) => `"${last}" ${tail}`)];
+}
+
+function digit(from = "0", to = "9"): string {
+  return from === to ? `"${from}"` : `[${from}-${to}]`;
+}
+
+export function isRecord(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "boolean" || isRecord(value);
+}
