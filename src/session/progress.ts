@@ -10,7 +10,7 @@ export interface EndedTurn {
   stepCount: number;
   /** With `max_steps`. */
   cause?: string;
-  /** With `failed`. */
+  /** With `failed`, and with `cancelled` when nobody wished it. */
   message?: string;
 }
 
@@ -39,6 +39,14 @@ export function turnEndedEntry(turn: EndedTurn): EntryBody {
   return { type: "custom", customType: ended, data: turn };
 }
 
+const interruptedText = "turn interrupted: the agent stopped before it finished";
+
+/** Ends the turn that an earlier process did not; undefined when there is none. */
+export function interruptedEntry(entries: readonly AnyEntry[]): EntryBody | undefined {
+  const { status, turnCount } = progressOf(entries, { isBusy: true });
+  return status === "running" ? turnEndedEntry({ turnIndex: turnCount - 1, reason: "cancelled", stepCount: 0, message: interruptedText }) : undefined;
+}
+
 export function metadataEntry(metadata: Record<string, unknown>): EntryBody {
   return { type: "custom", customType: metadataType, data: metadata };
 }
@@ -60,7 +68,7 @@ export function progressOf(entries: readonly AnyEntry[], { isBusy }: { isBusy: b
     }
   }
   if (progress.status !== "running" || isBusy) return progress;
-  return { ...progress, status: "cancelled", lastError: "turn interrupted: the agent stopped before it finished" };
+  return { ...progress, status: "cancelled", lastError: interruptedText };
 }
 
 export function isTurnStart({ customType, type }: AnyEntry): boolean {
@@ -78,7 +86,7 @@ function restOf({ reason, cause, message, stepCount = 0 }: Partial<EndedTurn>): 
     case "finish":
       return { status: "completed", lastError: null };
     case "cancelled":
-      return { status: "cancelled", lastError: null };
+      return { status: "cancelled", lastError: message ?? null };
     case "max_steps":
       return { status: "stalled", lastError: `task_stopped:${cause ?? "step_ceiling"}: ${stepCount} steps without reply` };
     case "failed":

@@ -4,7 +4,7 @@ import type { VerbatimCompactionResult } from "../core/compaction.ts";
 import type { AgentMessage, ThinkingLevel } from "../core/message.ts";
 import { contextOf, interruptedResult, messagesOf, openCalls, pathOf, settingsOf } from "./context.ts";
 import type { AnyEntry, EntryBody } from "./entry.ts";
-import { openStore } from "./store.ts";
+import { openStore, type SessionStore, type StoredSession } from "./store.ts";
 
 export interface SessionIdentity {
   /** UUID, version 7. */
@@ -69,8 +69,13 @@ export function resumedRecord(id: string, options: RecordOptions & { path: strin
   const store = openStore(options.path);
   const session = store.resumeSession(id);
   if (session.cwd !== options.workspace) store.setCwd(session.id, options.workspace);
+  return { ...ownedRecord(store, session, options.now), close: () => store.close() };
+}
+
+/** Of a session that the store owns already; closing the record gives the session up and leaves the store open. */
+export function ownedRecord(store: SessionStore, session: StoredSession, now: () => number): SessionRecord {
   for (const call of openCalls(pathOf(store.entries(session.id)))) {
-    store.appendEntry(session.id, { type: "message", message: interruptedResult(call, options.now()) });
+    store.appendEntry(session.id, { type: "message", message: interruptedResult(call, now()) });
   }
   const entries = store.entries(session.id);
   const path = pathOf(entries);
@@ -85,7 +90,7 @@ export function resumedRecord(id: string, options: RecordOptions & { path: strin
     messages: contextOf(path),
     open: () => {},
     ...appending((entry) => store.appendEntry(session.id, entry).id, path),
-    close: () => store.close(),
+    close: () => store.release(session.id),
   };
 }
 
