@@ -42,7 +42,7 @@ const Item: z.ZodType<Item> = z.lazy(() => z.union([z.strictObject({ repeat: z.i
 export const ScriptedFile = z.strictObject({
   contextWindow: z.int().min(256).default(32_768),
   steps: z.array(z.array(Item)),
-  compaction: z.array(z.union([z.string(), ErrorItem])).default([]),
+  compaction: z.array(z.union([z.string(), ErrorItem, z.array(Item)])).default([]),
 });
 export type ScriptedFile = z.infer<typeof ScriptedFile>;
 
@@ -86,8 +86,9 @@ export function createScriptedEngine(script: ScriptedFile, path: string): Action
   };
 }
 
-function compactionItems(answer: string | ErrorItem | undefined): Item[] | undefined {
-  return answer === undefined ? undefined : [typeof answer === "string" ? { text: answer, chunk: 64 } : answer];
+function compactionItems(answer: string | ErrorItem | Item[] | undefined): Item[] | undefined {
+  if (answer === undefined || Array.isArray(answer)) return answer;
+  return [typeof answer === "string" ? { text: answer, chunk: 64 } : answer];
 }
 
 interface Play {

@@ -39,11 +39,6 @@ async function run(golden: GoldenCase): Promise<void> {
 
 /** Types that the schema names and no case can show: this version never emits them, or only to a resumed session. */
 const notShown = new Set([
-  "compaction_start",
-  "compaction_end",
-  "summarization_retry_scheduled",
-  "summarization_retry_attempt_start",
-  "summarization_retry_finished",
   "model_changed",
   "thinking_level_changed",
   "session_info_changed",

@@ -18,7 +18,7 @@ export function normaliseText(text: string, places: Places): string {
 }
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-const replaced: { [key: string]: string } = { timestamp: "<time>", durationMs: "<duration>", agentVersion: "<version>", sandbox: "<sandbox>" };
+const replaced: { [key: string]: string } = { firstKeptEntryId: "<entry>", timestamp: "<time>", durationMs: "<duration>", agentVersion: "<version>", sandbox: "<sandbox>" };
 
 /** Ids of the session and of calls, numbered by first appearance. */
 function collectIds(value: unknown, names: Map<string, string>): void {
@@ -33,7 +33,7 @@ function collectIds(value: unknown, names: Map<string, string>): void {
 
 function normaliseValue(value: unknown, key: string, places: Places, names: ReadonlyMap<string, string>): unknown {
   const placeholder = replaced[key];
-  if (placeholder !== undefined && !isObject(value)) return placeholder;
+  if (placeholder !== undefined && value !== null && !isObject(value)) return placeholder;
   if (typeof value === "string") return names.get(value) ?? normaliseText(value, places);
   if (Array.isArray(value)) return value.map((item) => normaliseValue(item, "", places, names));
   if (!isObject(value)) return value;

@@ -1,5 +1,6 @@
 // The short notation of json-mode.md section 6: a stream as a row of tokens, and an order as a pattern over them.
-// H header, AS/AE{roles}, TS/TE[calls], ms(r)/me(r) with u a t c, mu(kind), xs/xu/xe(call), q, rs{n}/re{success}, cs/ce, Z{outcome}.
+// H header, AS/AE{roles}, TS/TE[calls], ms(r)/me(r) with u a t c, mu(kind), xs/xu/xe(call), q, rs{n}/re{success},
+// cs/ce{reason and what stands there}, SS{n}, SA, SF, Z{outcome}.
 import { at, type JsonObject, listAt, textAt } from "../support/json-checker/values.ts";
 
 /** Gives each event its token; calls are A, B, … in the order of their first appearance. */
@@ -53,10 +54,18 @@ const tokens: { [type: string]: Token } = {
   queue_update: (event) => `q{${listAt(event, "steering").length},${listAt(event, "followUp").length}}`,
   auto_retry_start: (event) => `rs{${String(event["attempt"])}}`,
   auto_retry_end: (event) => `re{${String(event["success"])}}`,
-  compaction_start: (event) => `cs{${textAt(event, "reason")}}`,
-  compaction_end: (event) => `ce{${textAt(event, "reason")}}`,
+  compaction_start: (event) => `cs{${[textAt(event, "reason"), ...flags(event, ["midTurn"])].join()}}`,
+  compaction_end: (event) => `ce{${[textAt(event, "reason"), ...flags(event, ["result", "aborted", "willRetry", "unresolvedOverflow", "errorMessage", "midTurn"])].join()}}`,
+  summarization_retry_scheduled: (event) => `SS{${String(event["attempt"])}}`,
+  summarization_retry_attempt_start: (event) => `SA{${textAt(event, "source")},${textAt(event, "reason")}}`,
+  summarization_retry_finished: () => "SF",
   agent_settled: (event) => `Z{${textAt(event, "outcome")}}`,
 };
+
+/** Those of the fields that stand there and are not false. */
+function flags(event: JsonObject, names: readonly string[]): string[] {
+  return names.filter((name) => name in event && event[name] !== false);
+}
 
 function messageToken(event: JsonObject, label: (id: unknown) => string): string {
   const message = event["message"];

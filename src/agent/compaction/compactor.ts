@@ -198,7 +198,8 @@ export class Compactor {
     }
     if (candidate?.isProgress) return { candidate, usage, calls };
     const freed = candidate ? candidate.result.stats.tokensBefore - candidate.result.stats.tokensAfter : 0;
-    return { isNoop: true, message: `the compaction would free ${Math.max(0, freed)} of ${tokens} tokens, fewer than ${sizes.progressMin}: nothing was changed`, usage, calls };
+    const found = tokens > sizes.hardLimit ? `the request has ${tokens} tokens, the model's window ${sizes.window}, of which ${sizes.hardLimit} may be used; ` : "";
+    return { isNoop: true, message: `${found}a compaction would free ${Math.max(0, freed)} of ${tokens} tokens, fewer than ${sizes.progressMin}: nothing was changed`, usage, calls };
   }
 
   #commit({ reason }: CompactionRun, { candidate, isNoop, message, usage, calls }: Attempt, tokens: number): CompactionOutcome {
