@@ -7,7 +7,7 @@ import type { PromptArguments } from "./arguments.ts";
 /** Temperature where nobody asks for another: small models do jobs best without chance. */
 const defaultTemperature = 0;
 
-export function turnSettings(config: Config, parsed: PromptArguments, { thinking, output }: { thinking: ThinkingLevel; output?: OutputContract | undefined }): TurnSettings {
+export function turnSettings(config: Config, parsed: Pick<PromptArguments, "maxSteps" | "temperature" | "seed">, { thinking, output }: { thinking: ThinkingLevel; output?: OutputContract | undefined }): TurnSettings {
   const { agent, llm, localModels } = config;
   return {
     maxSteps: parsed.maxSteps ?? agent.task.maxSteps,

@@ -1,12 +1,13 @@
 // The sidecar's life: boot frame, requests, and the ways it ends (sidecar.md 1.1, 3.2, 5.13). No model, database or skill
 // folder is touched here; everything outside is handed in.
-import type { z } from "zod";
-import { AgentError } from "../core/error.ts";
+import { messageOf } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import { encodeLine, LineReader } from "../wire/lines.ts";
-import type { HostRequestType, PingResponse, requestPayloads, ResponsePayloads } from "../wire/sidecar/schema.ts";
-import { LineWriter, type WriteBytes } from "./line-writer.ts";
-import { Dispatcher, eventFrame, type Handler, type Handlers, PayloadError } from "./sidecar-dispatch.ts";
+import type { SidecarEventBody } from "../wire/sidecar/project.ts";
+import type { LogLevel, PingResponse, RequestId, ResponsePayloads, SidecarEvent, SidecarResponse } from "../wire/sidecar/schema.ts";
+import { isReaderGone, LineWriter, type WriteBytes } from "./line-writer.ts";
+import type { SessionRoutes, SidecarParts } from "./sidecar/routes.ts";
+import { Dispatcher, eventFrame, type Handlers } from "./sidecar-dispatch.ts";
 import { type EndWatch, exitCodeOfSignal } from "./signals.ts";
 
 export interface SidecarOptions {
@@ -18,7 +19,13 @@ export interface SidecarOptions {
   stateDir: string;
   agentVersion: string;
   sandbox: PingResponse["sandbox"];
+  /** Least level of `log` events; the boot frame always appears. */
+  logLevel: LogLevel;
+  /** What sessions are made of; asked for when the boot frame is out. */
+  loadParts: (log: (level: LogLevel, message: string) => void) => Promise<SidecarParts>;
   watch: EndWatch;
+  /** Takes one line for people. */
+  warn: (message: string) => void;
 }
 
 /**
@@ -41,6 +48,8 @@ const capabilities = [
   "step_index",
 ] as const;
 
+const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+
 class Sidecar {
   readonly #options: SidecarOptions;
   readonly #writer: LineWriter;
@@ -48,22 +57,23 @@ class Sidecar {
   readonly #unanswered = new Set<Promise<void>>();
   readonly #ended = Promise.withResolvers<number>();
   #room: Promise<void> | undefined;
+  #routes: SessionRoutes | undefined;
   #shutdownTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: SidecarOptions) {
     this.#options = options;
-    this.#writer = new LineWriter(options.output, { onClosed: () => this.#ended.resolve(0) });
+    this.#writer = new LineWriter(options.output, { onClosed: (error) => this.#loseReader(error) });
   }
 
   async run(): Promise<number> {
     const { llamaUrl, stateDir, input, watch } = this.#options;
     const stops = [watch.onSignal((signal) => this.#ended.resolve(exitCodeOfSignal[signal])), watch.onParentGone(() => this.#ended.resolve(0))];
     const boot = eventFrame("log", { level: "info", message: "atomic-agent sidecar booted", context: { llamaUrl, stateDir } });
-    void this.#writer.write(encodeLine(boot));
+    this.#write(boot);
     const bytes = input.getReader();
     this.#serve(bytes).then(
       () => this.#ended.resolve(0),
-      () => this.#ended.resolve(0),
+      (error: unknown) => this.#fail(error),
     );
     const code = await this.#ended.promise;
     await this.#leave(code);
@@ -77,10 +87,10 @@ class Sidecar {
   /** Takes requests until stdin ends; a reader that takes no answers is asked no more questions. */
   async #serve(bytes: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> }): Promise<void> {
     // Loaded after the boot frame and before the first request, so that checks are instant and answers keep their order.
-    const { requestPayloads } = await import("../wire/sidecar/schema.ts");
-    const dispatcher = new Dispatcher(this.#handlers(requestPayloads), (frame) => {
-      this.#room = this.#writer.write(encodeLine(frame));
-    });
+    const { SessionRoutes } = await import("./sidecar/routes.ts");
+    const parts = await this.#options.loadParts((level, message) => void this.#tell({ type: "log", payload: { level, message } }));
+    this.#routes = new SessionRoutes(parts, (body, correlationId) => this.#tell(body, correlationId));
+    const dispatcher = new Dispatcher(this.#handlers(this.#routes), (frame) => this.#write(frame));
     for (;;) {
       const { done, value } = await bytes.read();
       for (const line of value === undefined ? this.#reader.end() : this.#reader.push(value)) this.#take(dispatcher.take(line));
@@ -89,49 +99,56 @@ class Sidecar {
     }
   }
 
+  #write(frame: SidecarEvent | SidecarResponse): Promise<void> | undefined {
+    this.#room = this.#writer.write(encodeLine(frame));
+    return this.#room;
+  }
+
+  #tell({ payload, type }: SidecarEventBody, correlationId?: RequestId): Promise<void> | undefined {
+    if (type === "log" && levels.indexOf(payload.level) < levels.indexOf(this.#options.logLevel)) return undefined;
+    return this.#write(eventFrame(type, payload, correlationId) as SidecarEvent);
+  }
+
+  /** A stdin that can't be read counts as ended; anything else is a fault of ours. */
+  #fail(error: unknown): void {
+    const isRead = this.#routes !== undefined;
+    if (!isRead) this.#options.warn(`internal fault: ${messageOf(error)}`);
+    this.#ended.resolve(isRead ? 0 : 1);
+  }
+
+  #loseReader(error: unknown): void {
+    if (!isReaderGone(error)) this.#options.warn(`stdout can't be written: ${messageOf(error)}`);
+    this.#ended.resolve(0);
+  }
+
   #take(answer: Promise<void> | undefined): void {
     if (answer === undefined) return;
     this.#unanswered.add(answer);
     void answer.then(() => this.#unanswered.delete(answer));
   }
 
-  /** What was asked is answered, what was written leaves: both within the time that an end may take. */
+  /** The session ends, what was asked is answered, what was written leaves: all within the time that an end may take. */
   async #leave(code: number): Promise<void> {
     const late = Promise.withResolvers<"late">();
     const timer = setTimeout(() => late.resolve("late"), limits.shutdownMs - limits.lastFlushMs);
-    const left = await Promise.race([Promise.all(this.#unanswered).then(() => this.#writer.flush()), late.promise]);
+    const left = await Promise.race([this.#close(), late.promise]);
     clearTimeout(timer);
     if (left === "late") this.#options.watch.exitNow(code);
   }
 
-  #handlers(schemas: RequestPayloads): Handlers {
-    const checked = <Type extends HostRequestType>(type: Type, handle: (payload: z.infer<RequestPayloads[Type]>) => unknown): Handler => {
-      return (payload) => handle(checkedPayload(schemas[type], payload) as z.infer<RequestPayloads[Type]>);
-    };
-    const unavailable = (type: HostRequestType): Handler => checked(type, () => refuse(`${type} is not available in this version`));
-    const noSession = () => refuse("no active session — call start_session first");
-    return {
-      ping: () => this.#ping(),
-      shutdown: () => this.#shutdown(),
-      start_session: unavailable("start_session"),
-      send_message: checked("send_message", ({ sessionId }) => refuse(`no active session with id ${sessionId}`)),
-      steer_message: checked("steer_message", () => ({ steered: false })),
-      cancel: checked("cancel", () => ({ cancelled: false })),
-      approval_response: checked("approval_response", () => ({ resolved: false })),
-      get_session: checked("get_session", () => null),
-      skill_install: checked("skill_install", noSession),
-      skill_uninstall: checked("skill_uninstall", noSession),
-      skill_list: () => ({ skills: [] }),
-      compact_session: checked("compact_session", noSession),
-      get_compaction: checked("get_compaction", noSession),
-      list_sessions: unavailable("list_sessions"),
-      models_list: unavailable("models_list"),
-      set_model: unavailable("set_model"),
-    };
+  async #close(): Promise<void> {
+    await this.#routes?.end();
+    await Promise.all(this.#unanswered);
+    await this.#writer.flush();
+  }
+
+  #handlers(routes: SessionRoutes): Handlers {
+    return { ...routes.handlers(), ping: () => this.#ping(), shutdown: () => this.#shutdown(routes) };
   }
 
   #ping(): ResponsePayloads["ping"] {
     const { llamaUrl, stateDir, agentVersion, sandbox } = this.#options;
+    const selection = this.#routes?.selection;
     return {
       ok: true,
       llamaUrl,
@@ -141,27 +158,14 @@ class Sidecar {
       protocol: { name: "atomic-agent-sidecar", revision: 1 },
       capabilities: [...capabilities],
       sandbox,
+      ...(selection === undefined ? {} : { model: selection.model, engine: selection.engine }),
     };
   }
 
-  /** The host has this long to end stdin by itself. */
-  #shutdown(): ResponsePayloads["shutdown"] {
+  /** The host has this long, once it is answered, to end stdin by itself. */
+  async #shutdown(routes: SessionRoutes): Promise<ResponsePayloads["shutdown"]> {
+    await routes.end();
     this.#shutdownTimer ??= setTimeout(() => this.#ended.resolve(0), limits.shutdownMs);
     return { ok: true };
   }
-}
-
-type RequestPayloads = typeof requestPayloads;
-
-function refuse(message: string): never {
-  throw new AgentError("internal", message);
-}
-
-/** @throws PayloadError that names the field. */
-function checkedPayload(schema: z.ZodType, payload: Record<string, unknown>): unknown {
-  const result = schema.safeParse(payload);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const field = issue?.path.join(".") ?? "";
-  throw new PayloadError(field, `${field}: ${issue?.message ?? "not valid"}`);
 }

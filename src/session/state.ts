@@ -2,7 +2,8 @@
 // knows is laid over it.
 import { contentText, type AgentMessage, type AssistantMessage, type ToolResultMessage } from "../core/message.ts";
 import { brokenText, failedText, pausedText } from "../wire/sidecar/own-replies.ts";
-import type { ConversationTurn, SessionState, SessionSummary } from "../wire/sidecar/schema.ts";
+import { sessionCompactionOf } from "./compaction-state.ts";
+import type { ConversationTurn, SessionCompaction, SessionState, SessionSummary } from "../wire/sidecar/schema.ts";
 import { messagesOf, settingsOf } from "./context.ts";
 import type { AnyEntry } from "./entry.ts";
 import { type EndedTurn, endedTurnOf, isTurnStart, progressOf } from "./progress.ts";
@@ -32,6 +33,7 @@ export function sessionStateOf({ session, entries, isBusy }: StateSource, live?:
   const progress = progressOf(entries.filter(({ type }) => type === "custom"), { isBusy: isBusy || live !== undefined });
   const { turns, starts } = turnsOf(entries, live?.results ?? []);
   const { name } = settingsOf(entries, []);
+  const compaction = storedCompactionOf(entries);
   return {
     id: `s-${session.id}`,
     workingDir: session.cwd,
@@ -49,8 +51,13 @@ export function sessionStateOf({ session, entries, isBusy }: StateSource, live?:
     updatedAt: Date.parse(entries.at(-1)?.timestamp ?? session.created) || 0,
     lastError: progress.lastError,
     metadata: { ...progress.metadata, ...(name === undefined ? {} : { title: name }) },
+    ...(compaction === undefined ? {} : { conversationPackStart: compaction.coveredThrough + 1, compaction }),
     ...live?.extra,
   };
+}
+
+export function storedCompactionOf(entries: readonly AnyEntry[]): SessionCompaction | undefined {
+  return sessionCompactionOf(entries, (index) => turnsOf(entries.slice(0, index), []).turns.length);
 }
 
 /** @param entries those of type `custom` are enough */

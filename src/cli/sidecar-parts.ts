@@ -1,0 +1,70 @@
+// What the sessions of a sidecar are made of, from the configuration.
+import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import type { LoadedConfig } from "../config/load.ts";
+import type { ApprovalLevel } from "../core/approval.ts";
+import { type Log, steadyClock } from "../core/runtime.ts";
+import { EngineDesk } from "../modes/sidecar/engine-desk.ts";
+import type { SidecarParts } from "../modes/sidecar/routes.ts";
+import { Session } from "../session/session.ts";
+import { openStore, type SessionStore } from "../session/store.ts";
+import { describeWorkspace } from "../tools/describe-workspace.ts";
+import { hostedSettings } from "./hosted-settings.ts";
+import type { ProcessIo } from "./process-io.ts";
+import { setUpTools } from "./tool-setup.ts";
+
+/** Nobody but a host was asked: everything is asked for. */
+const defaultLevel: ApprovalLevel = 1;
+
+/** Touches no disk by itself. */
+export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: string, log: Log): SidecarParts {
+  const { config, paths, variable } = loaded;
+  const home = homedir();
+  let store: SessionStore | undefined;
+  const desk = new EngineDesk(config, { modelsDir: paths.models, engineDir: paths.engine, promptStatesDir: paths.promptStates, home, variable, log }, llamaUrl);
+  return {
+    store: () => (store ??= openStore(paths.sessions)),
+    desk,
+    skills: noSkills,
+    approvalLevel: config.agent.approvalLevel ?? defaultLevel,
+    runtime: { now: steadyClock(), id: () => Bun.randomUUIDv7() },
+    openSession: ({ approvalLevel, record, workingDir }, { emit, engine, runtime, turnCount }) => {
+      const workspace = existsSync(workingDir) ? realpathSync(workingDir) : workingDir;
+      const { close, readable, tools } = setUpTools(loaded, io.env, { workspace, home }, {});
+      const session = new Session({
+        id: record.identity.id,
+        workspace,
+        engine,
+        tools,
+        settings: hostedSettings(config),
+        approvalLevel,
+        asker: "reader",
+        approvalTimeoutMs: config.approvals.timeoutMs,
+        readable,
+        describeWorkspace: () => describeWorkspace(workspace),
+        messages: record.messages,
+        turnCount,
+        store: (message) => record.store(message),
+        entryIdOf: (message) => record.entryIdOf(message),
+        storeCompaction: (result) => record.storeCompaction(result),
+        emit,
+        runtime,
+      });
+      return { session, close, mention: (text) => readable.mention(text) };
+    },
+    close: async () => {
+      store?.close();
+      store = undefined;
+      await desk.close();
+    },
+  };
+}
+
+const noSkills: SidecarParts["skills"] = {
+  read: async () => false,
+  list: () => [],
+  install: async () => {
+    throw new Error("skills are not part of this version");
+  },
+  uninstall: async () => false,
+};
