@@ -34,12 +34,20 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   class: ToolClass;
   /** Arguments that make a call the same try again, whatever the others are; absent = all of them. */
   identity?: readonly string[];
+  /** The file whose whole content the call would replace. */
+  replaces?(args: z.infer<Schema>): string | undefined;
   /** What the call will touch, judged on real paths; empty when nothing has to be allowed. May throw a ToolError. */
   needs(args: z.infer<Schema>, context: ToolContext): Promise<ApprovalNeed[]>;
-  /** What an answer to a question about this call is bound to; every tool that has needs has it. */
+  /** What an answer to a question about this call is bound to; absent = to the real paths alone, which `run` checks itself. */
   binding?(args: z.infer<Schema>, context: ToolContext): Promise<Binding>;
   /** @throws ToolError for every failure that the model should see. */
   run(args: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Names in the workspace, relative to it, as the tools show and take them; `.` is among the folders. */
+export interface WorkspaceNames {
+  files: readonly string[];
+  folders: readonly string[];
 }
 
 /** What an engine is told about a tool. */

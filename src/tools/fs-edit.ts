@@ -6,6 +6,7 @@ import { ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import type { Tool } from "../core/tool.ts";
 import { sizeText } from "./clip.ts";
+import { contentMark } from "./content-mark.ts";
 import { kindOf } from "./file-kind.ts";
 import { nearestLine } from "./nearest-line.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
@@ -15,7 +16,7 @@ import { type Edit, linesOf, replaceText } from "./text-edit.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsEditArguments = z.strictObject({
-  path: z.string(),
+  path: z.string().meta({ existing: "file" }),
   oldText: z.string().min(1).describe("text that is in the file now, exactly"),
   newText: z.string().describe("text to put in its place"),
   replaceAll: z.boolean().default(false).meta({ advanced: true }),
@@ -33,14 +34,18 @@ export function fsEdit(options: ToolOptions): Tool<typeof FsEditArguments> {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
       const { places, diff } = planned(place, args, isInside(place, [context.workspace]));
-      return writeNeeds(place, context, options, `edit ${places} ${places === 1 ? "occurrence" : "occurrences"} in ${place.absolute}`, diff);
+      return writeNeeds(place, context, options, `edit ${places} occurrence(s) in ${place.absolute}`, diff);
+    },
+    async binding(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      return { cwd: context.workspace, files: [{ path: place.absolute, content: contentMark(place) }] };
     },
     async run(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       checkJudged(args, [place.real]);
       const before = contentOf(place);
       const edit = editOf(place, before, args);
-      const diff = diffOf(place, before, edit.bytes);
+      const diff = diffOf(place.shown, before, edit.bytes);
       saveFile(place, edit.bytes);
       const count = edit.lines.length;
       const firstLine = firstChangedLine(before, edit.bytes);
@@ -63,7 +68,7 @@ function planned(place: Place, args: FsEditArguments, mayFail: boolean): { place
   try {
     const before = contentOf(place);
     const edit = editOf(place, before, args);
-    return { places: edit.lines.length, diff: diffOf(place, before, edit.bytes) };
+    return { places: edit.lines.length, diff: diffOf(place.absolute, before, edit.bytes) };
   } catch (error) {
     if (mayFail) throw error;
     return { places: 0, diff: "" };
@@ -127,9 +132,9 @@ function withoutCr(content: Buffer): string {
   return content.toString("utf8").replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 }
 
-function diffOf(place: Place, before: Buffer, after: Buffer): string {
+function diffOf(name: string, before: Buffer, after: Buffer): string {
   const [old, now] = [withoutCr(before), withoutCr(after)];
-  const patch = createTwoFilesPatch(place.shown, place.shown, old, now, undefined, undefined, { context: 3, maxEditLength: diffEditsMax });
+  const patch = createTwoFilesPatch(name, name, old, now, undefined, undefined, { context: 3, maxEditLength: diffEditsMax });
   if (patch === undefined) return `(more than ${diffEditsMax} changed lines)`;
   return patch.slice(patch.indexOf("--- "));
 }

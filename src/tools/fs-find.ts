@@ -12,7 +12,7 @@ import { walk, type WalkReport } from "./walk.ts";
 
 export const FsFindArguments = z.strictObject({
   pattern: z.string().min(1).describe("glob, such as *.ts or src/**/test_*.py"),
-  path: z.string().default(".").meta({ advanced: true }),
+  path: z.string().default(".").meta({ advanced: true, existing: "folder" }),
   hidden: z.boolean().default(false).meta({ advanced: true }),
   limit: z.int().min(1).max(5000).default(1000).meta({ advanced: true }),
 });

@@ -19,7 +19,7 @@ import { walk, type WalkReport } from "./walk.ts";
 
 export const FsGrepArguments = z.strictObject({
   pattern: z.string().min(1).describe("JavaScript regular expression"),
-  path: z.string().default("."),
+  path: z.string().default(".").meta({ existing: "any" }),
   glob: z.string().optional().describe("only files that fit, such as *.py").meta({ advanced: true }),
   ignoreCase: z.boolean().optional().meta({ advanced: true }),
   literal: z.boolean().optional().describe("the pattern is plain text").meta({ advanced: true }),

@@ -13,7 +13,7 @@ import type { ToolOptions } from "./tool-options.ts";
 import { type Entry, walk, type WalkReport } from "./walk.ts";
 
 export const FsListArguments = z.strictObject({
-  path: z.string().default("."),
+  path: z.string().default(".").meta({ existing: "folder" }),
   pattern: z.string().optional().describe("only names that fit this glob, such as *.md").meta({ advanced: true }),
   recursive: z.boolean().default(false).meta({ advanced: true }),
   hidden: z.boolean().default(false).meta({ advanced: true }),

@@ -1,17 +1,19 @@
 // fs.move and fs.copy: files and folders to another name or into another folder. Neither ever overwrites anything.
-import { cpSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, renameSync } from "node:fs";
 import { z } from "zod";
+import type { ApprovalNeed, Binding } from "../core/approval.ts";
 import { messageOf, ToolError } from "../core/error.ts";
-import type { ApprovalNeed } from "../core/approval.ts";
-import type { Tool, ToolContext } from "../core/tool.ts";
-import { checkJudged, rememberJudged } from "./open.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
+import { contentMark } from "./content-mark.ts";
+import { checkJudged, openFolder, type OpenFolder, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { onDisk, rawPath, showPath } from "./path-text.ts";
 import { locate, nameOf, parentOf, type Place, readNeeds, relativeTo, writeNeeds } from "./path.ts";
 import type { ToolOptions } from "./tool-options.ts";
+import { copyTree, isThere, removeTree } from "./tree.ts";
 
 export const FsMoveArguments = z.strictObject({
-  from: z.string(),
+  from: z.string().meta({ existing: "any" }),
   to: z.string().describe("new name, or a folder to put it into"),
 });
 type FsMoveArguments = z.infer<typeof FsMoveArguments>;
@@ -22,7 +24,9 @@ export function fsMove(options: ToolOptions): Tool<typeof FsMoveArguments> {
     description: "Rename or move a file or folder.",
     schema: FsMoveArguments,
     class: "write",
-    needs: async (args, context) => judge(args, context, options, ({ from, to }, reason) => [...writeNeeds(from, context, options, reason, reason), ...writeNeeds(to, context, options, reason, reason)]),
+    identity: ["from"],
+    needs: async (args, context) => judge("move", args, context, options, ({ from, to }, reason) => [...writeNeeds(from, context, options, reason, reason), ...writeNeeds(to, context, options, reason, reason)]),
+    binding: async (args, context) => bindingOf(endsOf(args, context, options), context),
     run: async (args, context) => transfer("move", args, context, options),
   };
 }
@@ -33,7 +37,8 @@ export function fsCopy(options: ToolOptions): Tool<typeof FsMoveArguments> {
     description: "Copy a file or folder.",
     schema: FsMoveArguments,
     class: "write",
-    needs: async (args, context) => judge(args, context, options, ({ from, to }, reason) => [...readNeeds(from, context, options), ...writeNeeds(to, context, options, reason, reason)]),
+    needs: async (args, context) => judge("copy", args, context, options, ({ from, to }, reason) => [...readNeeds(from, context, options), ...writeNeeds(to, context, options, reason, reason)]),
+    binding: async (args, context) => bindingOf(endsOf(args, context, options), context),
     run: async (args, context) => transfer("copy", args, context, options),
   };
 }
@@ -43,10 +48,14 @@ interface Ends {
   to: Place;
 }
 
-function judge(args: FsMoveArguments, context: ToolContext, options: ToolOptions, needs: (ends: Ends, reason: string) => ApprovalNeed[]): ApprovalNeed[] {
+function judge(kind: "move" | "copy", args: FsMoveArguments, context: ToolContext, options: ToolOptions, needs: (ends: Ends, reason: string) => ApprovalNeed[]): ApprovalNeed[] {
   const ends = endsOf(args, context, options);
   rememberJudged(args, [ends.from.real, ends.to.real]);
-  return needs(ends, `${ends.from.absolute} to ${ends.to.absolute}`);
+  return needs(ends, `${kind} ${ends.from.absolute} to ${ends.to.absolute}`);
+}
+
+function bindingOf({ from, to }: Ends, context: ToolContext): Binding {
+  return { cwd: context.workspace, files: [from, to].map((place) => ({ path: place.absolute, content: contentMark(place) })) };
 }
 
 /** A link is moved or copied itself. A folder as the target takes the source into it. */
@@ -63,24 +72,30 @@ function endsOf(args: FsMoveArguments, context: ToolContext, options: ToolOption
   return { from, to };
 }
 
-function transfer(kind: "move" | "copy", args: FsMoveArguments, context: ToolContext, options: ToolOptions) {
+async function transfer(kind: "move" | "copy", args: FsMoveArguments, context: ToolContext, options: ToolOptions): Promise<ToolResult> {
   const { from, to } = endsOf(args, context, options);
   checkJudged(args, [from.real, to.real]);
+  const done = kind === "move" ? "moved" : "copied";
   try {
     mkdirSync(onDisk(parentOf(to.real)), { recursive: true });
-    if (kind === "copy" || !renamed(from, to)) copied(from, to);
-    if (kind === "move" && exists(from)) rmSync(from.absolute, { recursive: true });
+    using source = openFolder(parentOf(from.real));
+    using target = openFolder(parentOf(to.real));
+    if (kind === "copy") await copied(source, from, target, to, context.signal);
+    else if (!renamed(source, from, target, to)) {
+      await copied(source, from, target, to, context.signal);
+      removeTree(rawPath(source.at(nameOf(from.real))));
+    }
   } catch (error) {
-    throw new ToolError(`${from.shown} could not be ${kind === "move" ? "moved" : "copied"}: ${messageOf(error)}`, { cause: error });
+    throw new ToolError(`${from.shown} could not be ${done}: ${messageOf(error)}`, { cause: error });
   }
-  const text = `${kind === "move" ? "moved" : "copied"} ${from.shown} to ${to.shown}`;
-  return { content: [{ type: "text" as const, text }], details: { from: from.absolute, to: to.absolute } };
+  return { content: [{ type: "text", text: `${done} ${from.shown} to ${to.shown}` }], details: { from: from.absolute, to: to.absolute } };
 }
 
-/** False when the target lies on another file system. */
-function renamed(from: Place, to: Place): boolean {
+/** False when the target lies on another file system: the original then goes when its copy is complete. */
+function renamed(source: OpenFolder, from: Place, target: OpenFolder, to: Place): boolean {
+  refuseTaken(target, to);
   try {
-    renameSync(onDisk(from.real), onDisk(to.real));
+    renameSync(source.at(nameOf(from.real)), target.at(nameOf(to.real)));
     return true;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EXDEV") return false;
@@ -88,11 +103,20 @@ function renamed(from: Place, to: Place): boolean {
   }
 }
 
-function copied(from: Place, to: Place): void {
-  if (from.absolute.startsWith('"') || to.absolute.startsWith('"')) throw new ToolError("names that are not plain UTF-8 text can only be moved within one file system");
-  cpSync(from.absolute, to.absolute, { recursive: true, errorOnExist: true, force: false, verbatimSymlinks: true, preserveTimestamps: true });
+/** Under another name first, so that a copy is there as a whole or not at all. */
+async function copied(source: OpenFolder, from: Place, target: OpenFolder, to: Place, signal: AbortSignal): Promise<void> {
+  const draft = rawPath(target.at(`.atomic-${crypto.randomUUID()}`));
+  try {
+    await copyTree(rawPath(source.at(nameOf(from.real))), draft, signal);
+    refuseTaken(target, to);
+    renameSync(onDisk(draft), target.at(nameOf(to.real)));
+  } catch (error) {
+    if (isThere(draft)) removeTree(draft);
+    throw error;
+  }
 }
 
-function exists(place: Place): boolean {
-  return lstatSync(onDisk(place.real), { throwIfNoEntry: false }) !== undefined;
+/** A rename would take the place of a file that came there meanwhile. */
+function refuseTaken(target: OpenFolder, to: Place): void {
+  if (isThere(rawPath(target.at(nameOf(to.real))))) throw new ToolError(`${to.shown} is there already`);
 }

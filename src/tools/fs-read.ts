@@ -12,7 +12,7 @@ import { readLines } from "./read-lines.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsReadArguments = z.strictObject({
-  path: z.string(),
+  path: z.string().meta({ existing: "file" }),
   offset: z.int().min(1).optional().describe("first line, from 1").meta({ advanced: true }),
   limit: z.int().min(1).optional().describe("number of lines").meta({ advanced: true }),
 });

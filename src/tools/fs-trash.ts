@@ -11,7 +11,7 @@ import type { ToolOptions } from "./tool-options.ts";
 import { moveToTrash } from "./trash-place.ts";
 
 export const FsTrashArguments = z.strictObject({
-  paths: z.array(z.string()).min(1).max(500),
+  paths: z.array(z.string().meta({ existing: "any" })).min(1).max(500),
 });
 export type FsTrashArguments = z.infer<typeof FsTrashArguments>;
 
@@ -33,7 +33,7 @@ export function fsTrash(options: ToolOptions): Tool<typeof FsTrashArguments> {
       const moved: Place[] = [];
       for (const place of places) {
         try {
-          moveToTrash(place.real, { home: options.home, ...(dataHome ? { dataHome } : {}) });
+          await moveToTrash(place.real, { home: options.home, ...(dataHome ? { dataHome } : {}) });
         } catch (error) {
           const done = moved.length === 0 ? "nothing was moved" : `moved before that: ${moved.map(({ shown }) => shown).join(", ")}`;
           throw new ToolError(`${place.shown} could not be moved to the trash: ${messageOf(error)}; ${done}`, { cause: error });

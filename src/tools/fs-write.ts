@@ -1,6 +1,7 @@
 // fs.write: makes a file, replaces its content, or adds to its end.
 import { z } from "zod";
 import type { Tool } from "../core/tool.ts";
+import { contentMark } from "./content-mark.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
 import { locate, writeNeeds } from "./path.ts";
 import { appendToFile, saveFile } from "./save.ts";
@@ -18,11 +19,16 @@ export function fsWrite(options: ToolOptions): Tool<typeof FsWriteArguments> {
     description: "Write text to a file; makes missing folders.",
     schema: FsWriteArguments,
     class: "write",
+    replaces: ({ mode, path }) => (mode === "replace" ? path : undefined),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
       const reason = `${args.mode} ${Buffer.byteLength(args.content, "utf8")} bytes into ${place.absolute}`;
       return writeNeeds(place, context, options, reason, args.content.slice(0, previewCharsMax));
+    },
+    async binding(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      return { cwd: context.workspace, files: [{ path: place.absolute, content: contentMark(place) }] };
     },
     async run(args, context) {
       const place = locate(args.path, context.workspace, options.home);

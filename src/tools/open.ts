@@ -11,8 +11,13 @@ export interface OpenFile {
   stats: Stats;
 }
 
-/** Hands `use` a way to name entries of the folder that stays true while the folder is renamed or replaced. */
-export function withFolder<Result>(folder: RawPath, use: (at: (name: RawPath) => Buffer) => Result): Result {
+/** A way to name entries of a folder that stays true while the folder is renamed or replaced. */
+export interface OpenFolder extends Disposable {
+  at(name: RawPath): Buffer;
+}
+
+/** @throws ToolError when the path is no folder, may not be entered, or no longer leads where it led. */
+export function openFolder(folder: RawPath): OpenFolder {
   let descriptor: number;
   try {
     descriptor = openSync(onDisk(folder), constants.O_DIRECTORY | constants.O_NOFOLLOW | (isLinux ? openPath : constants.O_RDONLY));
@@ -23,10 +28,17 @@ export function withFolder<Result>(folder: RawPath, use: (at: (name: RawPath) =>
     const base = isLinux ? `/proc/self/fd/${descriptor}` : folder;
     const real = isLinux ? readlinkSync(onDisk(base), { encoding: "buffer" }) : realpathSync(onDisk(folder), { encoding: "buffer" });
     if (rawPath(real) !== folder) throw new ToolError(`changed meanwhile: ${showPath(folder)}`);
-    return use((name) => onDisk(name === "" ? `${base}/` : `${base}/${name}`));
-  } finally {
+    return { at: (name) => onDisk(name === "" ? `${base}/` : `${base}/${name}`), [Symbol.dispose]: () => closeSync(descriptor) };
+  } catch (error) {
     closeSync(descriptor);
+    throw error;
   }
+}
+
+/** Hands `use` the opened folder and closes it afterwards. */
+export function withFolder<Result>(folder: RawPath, use: (at: (name: RawPath) => Buffer) => Result): Result {
+  using opened = openFolder(folder);
+  return use(opened.at);
 }
 
 /**

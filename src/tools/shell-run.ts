@@ -2,7 +2,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { ApprovalNeed } from "../core/approval.ts";
 import { messageOf, ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
@@ -13,6 +12,7 @@ import { checkJudged, rememberJudged } from "./open.ts";
 import { OutputTail } from "./output-tail.ts";
 import { locate, type Place } from "./path.ts";
 import { runCommand } from "./run-command.ts";
+import { shellBinding, shellNeeds } from "./shell-needs.ts";
 import { shellResult } from "./shell-result.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
@@ -32,8 +32,9 @@ export function shellRun(options: ToolOptions): Tool<typeof ShellRunArguments> {
     async needs(args, context) {
       const folder = folderOf(args, context, options);
       rememberJudged(args, [folder.real]);
-      return [shellNeed(args, folder, options)];
+      return shellNeeds({ command: args.command, folder, kind: kindOf(options) }, context, options);
     },
+    binding: async (args, context) => shellBinding({ command: args.command, folder: folderOf(args, context, options), kind: kindOf(options) }, context, options),
     async run(args, context) {
       const folder = folderOf(args, context, options);
       checkJudged(args, [folder.real]);
@@ -56,19 +57,6 @@ function folderOf(args: ShellRunArguments, context: ToolContext, options: ToolOp
   requireFolder(place);
   if (place.absolute.startsWith('"')) throw new ToolError(`a command cannot be started in ${place.absolute}: its name is not plain UTF-8 text`);
   return place;
-}
-
-function shellNeed(args: ShellRunArguments, folder: Place, options: ToolOptions): ApprovalNeed {
-  const kind = kindOf(options);
-  const silentFrom = kind === "none" ? 5 : kind === "off" || options.shell.network ? 4 : 2;
-  return {
-    category: "shell",
-    silentFrom,
-    reason: `run a command in ${folder.absolute}`,
-    preview: args.command,
-    affectedResources: [folder.absolute],
-    grant: "call",
-  };
 }
 
 async function execute(args: ShellRunArguments, folder: Place, kind: SandboxKind, context: ToolContext, options: ToolOptions): Promise<ToolResult> {

@@ -1,10 +1,11 @@
 // The user's trash: freedesktop.org's Trash specification 1.0 on Linux, ~/.Trash on macOS. Things are moved, across file
 // systems copied first; the original goes only when its copy is complete.
-import { chmodSync, closeSync, copyFileSync, lstatSync, lutimesSync, mkdirSync, openSync, readdirSync, readlinkSync, renameSync, rmdirSync, symlinkSync, unlinkSync, utimesSync, writeSync } from "node:fs";
+import { closeSync, lstatSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { ToolError } from "../core/error.ts";
 import { withFolder } from "./open.ts";
 import { onDisk, type RawPath, rawPath, showPath } from "./path-text.ts";
 import { nameOf, parentOf } from "./path.ts";
+import { copyTree, isThere, removeTree } from "./tree.ts";
 
 export interface TrashOptions {
   home: string;
@@ -13,19 +14,19 @@ export interface TrashOptions {
 }
 
 /** Moves one file, link or folder to the trash; `path` is real. @returns where it is now. @throws when it could not be moved. */
-export function moveToTrash(path: RawPath, options: TrashOptions): RawPath {
+export async function moveToTrash(path: RawPath, options: TrashOptions): Promise<RawPath> {
   const home = process.platform === "darwin" ? macTrash(options) : homeTrash(options);
   try {
-    return put(path, home, path, renameOut);
+    return await put(path, home, path, renameOut);
   } catch (error) {
     if (!isOtherDevice(error)) throw error;
   }
   try {
     const top = topOf(path);
-    return put(path, deviceTrash(top), path.slice(top === "/" ? 1 : top.length + 1), renameOut);
+    return await put(path, deviceTrash(top), path.slice(top === "/" ? 1 : top.length + 1), renameOut);
   } catch {
     // No trash can be made on that file system: the one in the home takes a copy.
-    return put(path, home, path, copyOut);
+    return await put(path, home, path, copyOut);
   }
 }
 
@@ -58,15 +59,15 @@ function trashIn(root: RawPath): Trash {
 }
 
 /** @param noted the path that the trash keeps in its note. */
-function put(path: RawPath, trash: Trash, noted: RawPath, move: (from: RawPath, to: RawPath) => void): RawPath {
+async function put(path: RawPath, trash: Trash, noted: RawPath, move: (from: RawPath, to: RawPath) => void | Promise<void>): Promise<RawPath> {
   const wanted = nameOf(path).slice(0, nameBytesMax);
   for (let tried = 1; tried <= triesMax; tried++) {
     const name = tried === 1 ? wanted : `${wanted}.${tried}`;
     const target = `${trash.files}/${name}`;
     const note = trash.info === undefined ? undefined : `${trash.info}/${name}.trashinfo`;
-    if (exists(target) || (note !== undefined && !writeNote(note, noted))) continue;
+    if (isThere(target) || (note !== undefined && !writeNote(note, noted))) continue;
     try {
-      move(path, target);
+      await move(path, target);
       return target;
     } catch (error) {
       if (note !== undefined) unlinkSync(onDisk(note));
@@ -102,36 +103,14 @@ function renameOut(from: RawPath, to: RawPath): void {
   withFolder(parentOf(from), (at) => renameSync(at(nameOf(from)), onDisk(to)));
 }
 
-function copyOut(from: RawPath, to: RawPath): void {
+async function copyOut(from: RawPath, to: RawPath): Promise<void> {
   try {
-    copyTree(from, to);
+    await copyTree(from, to);
   } catch (error) {
-    if (exists(to)) removeTree(to);
+    if (isThere(to)) removeTree(to);
     throw error;
   }
   removeTree(from);
-}
-
-function copyTree(from: RawPath, to: RawPath): void {
-  const stats = lstatSync(onDisk(from));
-  if (stats.isSymbolicLink()) {
-    symlinkSync(readlinkSync(onDisk(from), { encoding: "buffer" }), onDisk(to));
-    return lutimesSync(onDisk(to), stats.atime, stats.mtime);
-  }
-  if (stats.isDirectory()) {
-    mkdirSync(onDisk(to), { mode: 0o700 });
-    for (const name of readdirSync(onDisk(from), { encoding: "buffer" })) copyTree(`${from}/${rawPath(name)}`, `${to}/${rawPath(name)}`);
-  } else if (stats.isFile()) copyFileSync(onDisk(from), onDisk(to));
-  else throw new ToolError(`${showPath(from)} is neither file, folder nor link and lies on another file system than the trash; it was left where it is`);
-  chmodSync(onDisk(to), stats.mode & 0o7777);
-  utimesSync(onDisk(to), stats.atime, stats.mtime);
-}
-
-/** After its copy is complete. Never follows links. */
-function removeTree(path: RawPath): void {
-  if (!lstatSync(onDisk(path)).isDirectory()) return unlinkSync(onDisk(path));
-  for (const name of readdirSync(onDisk(path), { encoding: "buffer" })) removeTree(`${path}/${rawPath(name)}`);
-  rmdirSync(onDisk(path));
 }
 
 /** The folder on which the path's file system is mounted. */
@@ -144,8 +123,4 @@ function topOf(path: RawPath): RawPath {
 
 function isOtherDevice(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EXDEV";
-}
-
-function exists(path: RawPath): boolean {
-  return lstatSync(onDisk(path), { throwIfNoEntry: false }) !== undefined;
 }

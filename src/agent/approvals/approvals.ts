@@ -41,7 +41,7 @@ export class Approvals {
     const { level, asker } = this.#options;
     const needs = (await tool.needs(args, context)).filter((need) => level < need.silentFrom);
     if (needs.length === 0) return;
-    const bind = async (): Promise<Binding> => (await tool.binding?.(args, context)) ?? { cwd: context.workspace, files: [] };
+    const bind = async (): Promise<Binding> => (await tool.binding?.(args, context)) ?? { cwd: context.workspace, files: resourcesOf(needs).map((path) => ({ path })) };
     const binding = await bind();
     const hash = commandHash(call.name, args, binding);
     const open = needs.filter((need) => !this.#granted.has(grantKey(need, hash)));
@@ -85,7 +85,7 @@ export class Approvals {
 
   #request(call: ToolCall, need: ApprovalNeed, open: readonly ApprovalNeed[], hash: string): ApprovalRequest {
     const { timeoutMs, runtime } = this.#options;
-    const affectedResources = [...new Set(open.flatMap((each) => each.affectedResources))].map(escapeLine);
+    const affectedResources = resourcesOf(open).map(escapeLine);
     const preview = need.preview === undefined ? {} : { preview: escapeControls(need.preview) };
     return {
       id: runtime.id(),
@@ -131,6 +131,10 @@ export class Approvals {
 export function strongest(needs: readonly ApprovalNeed[]): ApprovalNeed | undefined {
   const rank = ({ category }: ApprovalNeed): number => (category === "shell" ? approvalCategories.length : approvalCategories.indexOf(category));
   return needs.toSorted((a, b) => b.silentFrom - a.silentFrom || rank(a) - rank(b))[0];
+}
+
+function resourcesOf(needs: readonly ApprovalNeed[]): string[] {
+  return [...new Set(needs.flatMap((need) => need.affectedResources))];
 }
 
 function grantKey({ category, grant }: ApprovalNeed, hash: string): string {

@@ -69,7 +69,7 @@ test.each(failures)("a failed edit changes nothing: %s", async (_name, before, a
 test("the question shows the diff; outside the workspace it tells nothing before it is allowed", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f"), "a\n");
-  expect(await at.needs("fs.edit", { path: "f", oldText: "a", newText: "b" })).toMatchObject([{ category: "fs_write_workspace", silentFrom: 2, reason: `edit 1 occurrence in ${at.workspace}/f`, preview: expect.stringContaining("-a\n+b") }]);
+  expect(await at.needs("fs.edit", { path: "f", oldText: "a", newText: "b" })).toMatchObject([{ category: "fs_write_workspace", silentFrom: 2, reason: `edit 1 occurrence(s) in ${at.workspace}/f`, preview: expect.stringContaining("-a\n+b") }]);
   writeFileSync(join(at.outside, "secret.txt"), "secret line\n");
   expect(await at.needs("fs.edit", { path: join(at.outside, "secret.txt"), oldText: "secret lime", newText: "b" })).toMatchObject([{ category: "other", silentFrom: 5, preview: "" }]);
   expect(at.needs("fs.edit", { path: "f", oldText: "absent", newText: "b" })).rejects.toThrow("oldText is not in f");

@@ -47,7 +47,7 @@ test.if(process.platform === "linux" && existsSync("/dev/shm"))("from another fi
     mkdirSync(join(other, "d"));
     writeFileSync(join(other, "d/f"), "x", { mode: 0o640 });
     symlinkSync("f", join(other, "d/l"));
-    const target = moveToTrash(rawPath(join(other, "d")), { home: at.options.home });
+    const target = await moveToTrash(rawPath(join(other, "d")), { home: at.options.home });
     expect(existsSync(join(other, "d"))).toBe(false);
     expect(readFileSync(`${target}/f`, "utf8")).toBe("x");
     expect(lstatSync(`${target}/f`).mode & 0o777).toBe(0o640);
@@ -61,7 +61,7 @@ test.if(process.platform === "linux" && existsSync("/dev/shm"))("from another fi
 test("what trashing needs", async () => {
   using at = fixture();
   for (const path of ["a", "~/h", join(at.outside, "o"), "~/.atomic/config.json"]) await at.call("fs.write", { path, content: "x" });
-  expect(await at.needs("fs.trash", { paths: ["a"] })).toMatchObject([{ category: "fs_trash", silentFrom: 2, grantKey: "fs_trash" }]);
+  expect(await at.needs("fs.trash", { paths: ["a"] })).toMatchObject([{ category: "fs_trash", silentFrom: 2, grant: "category" }]);
   expect(await at.needs("fs.trash", { paths: ["a", "~/h"] })).toMatchObject([{ category: "fs_trash", silentFrom: 3 }]);
   expect(await at.needs("fs.trash", { paths: ["a", join(at.outside, "o")] })).toMatchObject([{ category: "other", silentFrom: 5, affectedResources: [join(at.workspace, "a"), join(at.outside, "o")] }]);
   expect(await at.needs("fs.trash", { paths: ["~/.atomic/config.json"] })).toMatchObject([{ category: "trust_config", silentFrom: 5 }]);
