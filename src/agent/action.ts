@@ -7,7 +7,7 @@ import type { ToolSpec } from "../core/tool.ts";
 import { GrammarRules, characterRule, literal, type JsonSchema } from "./gbnf.ts";
 import { objectBody, schemaRule, type ForbiddenObject } from "./grammar.ts";
 import { JsonStringReader, JsonValueReader } from "./json-reader.ts";
-import { offeredArguments } from "./offer.ts";
+import { offeredArguments, type OfferOptions } from "./offer.ts";
 
 export interface ActionGrammarOptions {
   tools: readonly ToolSpec[];
@@ -15,14 +15,13 @@ export interface ActionGrammarOptions {
   parallelMax: number;
   /** Arguments, by tool, that must not be written. */
   forbidden?: ReadonlyMap<string, readonly ForbiddenObject[]>;
-  /** Advanced arguments that may be written, as `tool argument`. */
-  revealed?: ReadonlySet<string>;
+  offer?: OfferOptions;
   /** The reply is a JSON value of this schema instead of text. */
   outputSchema?: JsonSchema;
 }
 
 /** GBNF for one action: a reply, one call, or several calls that only read. */
-export function actionGrammar({ tools, parallelMax, forbidden, revealed, outputSchema }: ActionGrammarOptions): string {
+export function actionGrammar({ tools, parallelMax, forbidden, offer, outputSchema }: ActionGrammarOptions): string {
   const rules = new GrammarRules();
   const replyArguments = outputSchema
     ? schemaRule(rules, outputSchema, "output")
@@ -31,7 +30,8 @@ export function actionGrammar({ tools, parallelMax, forbidden, revealed, outputS
   const alternatives = [rules.add("reply", `${heads.any} ${literal('"reply","args":')} ${replyArguments} "}"`)];
   const readers: string[] = [];
   for (const tool of tools) {
-    const value = objectBody(rules, offeredArguments(tool, revealed), tool.name, forbidden?.get(tool.name) ?? [], 0);
+    const offered = offeredArguments(tool, offer);
+    const value = offered && objectBody(rules, offered, tool.name, forbidden?.get(tool.name) ?? [], 0);
     if (value === undefined) continue;
     const head = tool.class === "write" ? heads.change : heads.any;
     const call = rules.add(`${tool.name}-call`, `${head} ${literal(`${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);

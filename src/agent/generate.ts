@@ -2,12 +2,11 @@
 // engine's calls of `reply` and `finish` become text. What comes out is the same for both.
 import type { ActionEngine, ActionEvent, Engine, TextEngine, TextEvent } from "../core/engine.ts";
 import type { ThinkingLevel } from "../core/message.ts";
-import type { ToolSpec } from "../core/tool.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
-import type { ForbiddenObject } from "./grammar.ts";
 import { renderConversation } from "./prompt.ts";
 import { inlineReferences } from "./schema-references.ts";
+import type { StepOffer } from "./step-offer.ts";
 import { TerminalCalls } from "./terminal-calls.ts";
 
 export interface Sampling {
@@ -21,14 +20,10 @@ export interface GenerateOptions {
   conversation: Conversation;
   /** The session's unchanging head. */
   system: string;
-  tools: readonly ToolSpec[];
+  offer: StepOffer;
   sampling: Sampling;
   thinking: ThinkingLevel;
   parallelMax: number;
-  /** Arguments, by tool, that a text engine must not write. */
-  forbidden: ReadonlyMap<string, readonly ForbiddenObject[]>;
-  /** Advanced arguments that it may write, as `tool argument`. */
-  revealed: ReadonlySet<string>;
   forbidEmpty: boolean;
   outputSchema?: Record<string, unknown>;
   signal: AbortSignal;
@@ -54,7 +49,7 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
     purpose: "step",
     system: options.system,
     messages: options.conversation.messages.filter((message) => !(message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted"))),
-    tools: options.tools,
+    tools: options.offer.tools,
     thinking: options.thinking,
     ...options.sampling,
     ...(options.outputSchema ? { outputSchema: options.outputSchema } : {}),
@@ -64,8 +59,8 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
 }
 
 async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
-  const { forbidden, outputSchema, parallelMax, revealed, tools } = options;
-  const grammar = actionGrammar({ tools, parallelMax, forbidden, revealed, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
+  const { offer, outputSchema, parallelMax } = options;
+  const grammar = actionGrammar({ tools: offer.tools, parallelMax, forbidden: offer.forbidden, offer: offer.options, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
   const chat = renderConversation(options.system, options.conversation);
   const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal: options.signal });

@@ -2,7 +2,7 @@
 // ones. Where a schema can't be followed exactly the rule gets looser, never wrong: every valid value that the rule leaves
 // out is only a different spelling of one that it accepts. Values are checked against the schema afterwards in any case.
 import { characterRule, isRecord, isSchema, literal, rangePatterns, repetition, type GrammarRules, type JsonSchema } from "./gbnf.ts";
-import { integerOtherThan, jsonCharacters, textOtherThan } from "./other-than.ts";
+import { integerOtherThan, jsonCharacters, oneOf, textOtherThan } from "./text-sets.ts";
 
 /** Members that make an object a forbidden one; a member that is not named may hold anything. `undefined` = left out. */
 export type ForbiddenObject = ReadonlyMap<string, unknown>;
@@ -16,7 +16,7 @@ export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string
   if ("const" in schema) return rules.add(hint, literal(JSON.stringify(schema["const"])));
   const choices = schema["enum"];
   if (Array.isArray(choices) && choices.length > 0) {
-    return rules.add(hint, choices.map((choice) => literal(JSON.stringify(choice))).join(" | "));
+    return oneOf(rules, choices.map((choice) => JSON.stringify(choice)), hint);
   }
   const union = schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(union) && union.length > 0) {
@@ -175,7 +175,7 @@ class MemberWriter {
     if (kind === "text") return this.#rules.add(`${hint}-other`, `"\\"" ${textOtherThan(this.#rules, values.map(jsonCharacters), hint)}`);
     if (kind === "integer") return integerOtherThan(this.#rules, values.map((value) => [...value]), hint);
     const rest = choices.filter((choice) => !values.includes(choice));
-    return rest.length === 0 ? undefined : this.#rules.add(`${hint}-other`, rest.map(literal).join(" | "));
+    return rest.length === 0 ? undefined : oneOf(this.#rules, rest, `${hint}-other`);
   }
 }
 

@@ -3,7 +3,7 @@
 import { contentText, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import type { ForbiddenObject } from "./grammar.ts";
-import { callPatterns, namedArguments } from "./offer.ts";
+import { callPatterns, namedArguments, type OfferOptions } from "./offer.ts";
 
 export interface LoopSettings {
   /** Repeats in a turn after which only a reply is offered. */
@@ -41,9 +41,9 @@ export class LoopGuard {
   }
 
   /** Calls that would bring nothing new, by tool. */
-  forbidden(): Map<string, ForbiddenObject[]> {
+  forbidden(offer: OfferOptions): Map<string, ForbiddenObject[]> {
     const forbidden = new Map<string, ForbiddenObject[]>();
-    for (const { call, tool } of this.#made) forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(tool, call.arguments, this.revealed)]);
+    for (const { call, tool } of this.#made) forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(tool, call.arguments, offer)]);
     return forbidden;
   }
 

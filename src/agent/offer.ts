@@ -1,7 +1,7 @@
-// What a text engine is offered of the tools: their arguments without those that small models only fill in wrongly, and
-// the calls that must not be made now. Prompt and grammar are made from the same offer.
+// What a text engine is offered of the tools: their arguments without those that small models only fill in wrongly, names
+// that really exist, and none of the calls that can bring nothing new. The prompt is made from the same offer.
 import { z } from "zod";
-import type { ToolSpec } from "../core/tool.ts";
+import type { ToolSpec, WorkspaceNames } from "../core/tool.ts";
 import { isRecord } from "./gbnf.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 
@@ -11,44 +11,71 @@ export interface ObjectSchema {
   required: string[];
 }
 
+export interface OfferOptions {
+  /** Advanced arguments that results spoke of, as `tool argument`. */
+  revealed?: ReadonlySet<string>;
+  /** What exists; absent = not known, any name may be written. */
+  names?: WorkspaceNames;
+}
+
 /**
  * JSON Schema of a tool's arguments as the model writes them. Arguments marked `advanced` are left out until a result
- * named them: `revealed` holds them as `tool argument`.
+ * named them; arguments marked `existing` take only names that exist. undefined when nothing exists that they could name.
  */
-export function offeredArguments(tool: ToolSpec, revealed: ReadonlySet<string> = new Set()): ObjectSchema {
+export function offeredArguments(tool: ToolSpec, { revealed, names }: OfferOptions = {}): ObjectSchema | undefined {
   const schema = z.toJSONSchema(tool.schema, { io: "input" });
   const required = schema.required ?? [];
-  const kept = Object.entries(schema.properties ?? {}).filter(([name, value]) => required.includes(name) || revealed.has(`${tool.name} ${name}`) || !isAdvanced(value));
-  return { type: "object", properties: Object.fromEntries(kept), required, additionalProperties: false };
+  const properties: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(schema.properties ?? {})) {
+    if (!required.includes(name) && !revealed?.has(`${tool.name} ${name}`) && isRecord(value) && value["advanced"] === true) continue;
+    const narrowed = names ? narrow(value, names) : value;
+    if (narrowed !== undefined) properties[name] = narrowed;
+    else if (required.includes(name)) return undefined;
+  }
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+/** The schema with the names that exist; undefined when there are none. */
+function narrow(schema: unknown, names: WorkspaceNames): unknown {
+  if (!isRecord(schema)) return schema;
+  if (schema["type"] === "array") {
+    const items = narrow(schema["items"], names);
+    return items === undefined ? undefined : { ...schema, items };
+  }
+  const kind = schema["existing"];
+  if (kind !== "file" && kind !== "folder" && kind !== "any") return schema;
+  const { existing: _existing, ...rest } = schema;
+  const choices = kind === "any" ? [...names.files, ...names.folders] : kind === "file" ? names.files : names.folders;
+  return choices.length === 0 ? undefined : { ...rest, enum: choices };
 }
 
 /** The advanced arguments of a tool that a result of it speaks of, as `tool argument`. */
 export function namedArguments(tool: ToolSpec, resultText: string): string[] {
   const { properties = {} } = z.toJSONSchema(tool.schema, { io: "input" });
-  const names = Object.keys(properties).filter((name) => isAdvanced(properties[name]) && new RegExp(`\\b${name}\\b`).test(resultText));
-  return names.map((name) => `${tool.name} ${name}`);
+  const advanced = Object.entries(properties).flatMap(([name, value]) => (isRecord(value) && value["advanced"] === true ? [name] : []));
+  return advanced.filter((name) => new RegExp(`\\b${name}\\b`).test(resultText)).map((name) => `${tool.name} ${name}`);
 }
 
-function isAdvanced(schema: unknown): boolean {
-  return isRecord(schema) && schema["advanced"] === true;
-}
-
-/** More text than this in a call is not worth a grammar that tells it apart. */
-const forbiddenCharsMax = 400;
 const variantsMax = 8;
 
-/** Every way to write the same try again: an argument that has its default may be left out. */
-export function callPatterns(tool: ToolSpec, args: Record<string, unknown>, revealed: ReadonlySet<string>): ForbiddenObject[] {
-  const { properties } = offeredArguments(tool, revealed);
-  const own = tool.identity ? tool.identity.map((name) => args[name]) : args;
-  if (JSON.stringify(own).length > forbiddenCharsMax) return [];
+/**
+ * Every way to write the same try again: an argument that has its default may be left out. [] where an argument may be
+ * any text: a model kept from ending a text as it means to writes another one that means nothing.
+ */
+export function callPatterns(tool: ToolSpec, args: Record<string, unknown>, options: OfferOptions): ForbiddenObject[] {
+  const properties = offeredArguments(tool, options)?.properties ?? {};
   let patterns: Map<string, unknown>[] = [new Map()];
   for (const [name, schema] of Object.entries(properties)) {
     if (tool.identity && !tool.identity.includes(name)) continue;
+    if (!isCountable(schema)) return [];
     const fallback = isRecord(schema) ? schema["default"] : undefined;
     const value = args[name] ?? fallback;
     const ways = fallback !== undefined && value === fallback ? [undefined, value] : [value];
     patterns = patterns.flatMap((pattern) => ways.map((way) => new Map([...pattern, [name, way]])));
   }
   return patterns.slice(0, variantsMax);
+}
+
+function isCountable(schema: unknown): boolean {
+  return isRecord(schema) && (Array.isArray(schema["enum"]) || schema["type"] === "boolean" || schema["type"] === "integer");
 }

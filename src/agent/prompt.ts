@@ -38,7 +38,7 @@ function toolLine(tool: ToolSpec): string {
 
 /** The arguments of a tool in one line: `{"path":string,"limit"?:integer}`. */
 function argumentsLine(tool: ToolSpec): string {
-  const { properties, required } = offeredArguments(tool);
+  const { properties, required } = offeredArguments(tool) ?? { properties: {}, required: [] };
   const members = Object.entries(properties).map(([name, property]) => `${JSON.stringify(name)}${required.includes(name) ? "" : "?"}:${typeName(property)}`);
   return `{${members.join(",")}}`;
 }
@@ -104,5 +104,5 @@ const reminderCharsMax = 400;
 /** Small models lose the task behind a long result. */
 function reminder(task: string): string {
   const line = task.length > reminderCharsMax ? `${task.slice(0, reminderCharsMax)} …` : task;
-  return `(The request: ${line})`;
+  return `(The request: ${line}) If it is done or you know the answer, reply.`;
 }

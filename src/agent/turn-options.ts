@@ -16,6 +16,7 @@ import type { LoopLimits } from "./loop-detector.ts";
 import type { LoopSettings } from "./loop-guard.ts";
 import type { OutputContract } from "./output-check.ts";
 import type { RetrySettings } from "./retry.ts";
+import type { ListNames } from "./step-offer.ts";
 
 /** Rules of a session that a host drives (sidecar.md 11). */
 export interface HostedRules {
@@ -59,6 +60,8 @@ export interface TurnOptions {
   approvals: Approvals;
   inbox: Inbox;
   workspace: string;
+  /** Lists what exists in the workspace, for engines that a grammar binds. */
+  listNames?: ListNames;
   settings: TurnSettings;
   commit: Commit;
   emit: Emit;

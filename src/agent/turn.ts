@@ -4,7 +4,9 @@ import type { EngineFailure } from "../core/engine.ts";
 import type { TurnReason } from "../core/event.ts";
 import { limits } from "../core/limits.ts";
 import { contentText, type AgentMessage, type AssistantMessage, type CustomMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../core/message.ts";
+import type { WorkspaceNames } from "../core/tool.ts";
 import { runAttempt, type AttemptResult } from "./attempt.ts";
+import { blindReplacement } from "./blind-replacement.ts";
 import { Ceilings } from "./ceilings.ts";
 import { TurnCompaction, type RetryReason } from "./compaction/turn-compaction.ts";
 import { generate } from "./generate.ts";
@@ -13,6 +15,7 @@ import { LoopGuard } from "./loop-guard.ts";
 import { OutputCheck } from "./output-check.ts";
 import { Recovery } from "./recovery.ts";
 import { wait } from "./retry.ts";
+import { replyOnly, stepOffer } from "./step-offer.ts";
 import { runToolCalls } from "./tool-calls.ts";
 import { cancelledFailure, cutFailure, failing, refusals, type TurnFailure } from "./turn-failures.ts";
 import type { TurnOptions, TurnResult } from "./turn-options.ts";
@@ -26,6 +29,8 @@ export async function runTurn(prompt: UserMessage, options: TurnOptions): Promis
 
 class Turn {
   readonly #options: TurnOptions;
+  /** What existed before the last generation; undefined where that is not asked for. */
+  #names: WorkspaceNames | undefined;
   readonly #guard: LoopGuard;
   readonly #detector: LoopDetector;
   readonly #ceilings: Ceilings;
@@ -153,18 +158,18 @@ class Turn {
 
   async #generate(): Promise<AttemptResult> {
     const { abortMessage, commit, conversation, emit, engine, runtime, settings, signal, system, tools } = this.#options;
-    const offered = this.#isLastStep() || this.#guard.onlyReply ? [] : tools.filter((tool) => !this.#guard.excluded.has(tool.name));
+    const listNames = engine.kind === "text" ? this.#options.listNames : undefined;
+    const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, listNames);
+    this.#names = offer.options.names;
     const { output, parallelMax, sampling, thinking } = settings;
     const generation = generate({
       engine,
       conversation,
       system,
-      tools: offered,
+      offer,
       sampling,
       thinking,
       parallelMax,
-      forbidden: this.#guard.forbidden(),
-      revealed: this.#guard.revealed,
       forbidEmpty: this.#recovery.afterEmpty,
       ...(output ? { outputSchema: output.schema } : {}),
       signal,
@@ -205,7 +210,7 @@ class Turn {
       resultBytesMax: Math.min(limits.resultBytesMax, engine.info().contextWindow),
       batchResultBytesMax,
       ...(refusal === undefined ? {} : { refusal }),
-      ...(veto ? { veto: () => vetoText } : {}),
+      veto: (call) => (veto ? vetoText : blindReplacement(call, tools, this.#names, conversation.messages)),
     });
     const notes = this.#guard.record(calls, results);
     const signals = refusal === undefined ? this.#detector.record(calls, results) : [];

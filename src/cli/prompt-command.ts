@@ -15,6 +15,7 @@ import { sandboxKind } from "../sandbox/sandbox.ts";
 import { continuedRecord, newRecord, resumedRecord, type SessionRecord } from "../session/record.ts";
 import { type OutputContract, Session } from "../session/session.ts";
 import { describeWorkspace } from "../tools/describe-workspace.ts";
+import { workspaceNames } from "../tools/workspace-names.ts";
 import type { SessionHeader } from "../wire/json/schema.ts";
 import { parsePromptArguments, type PromptArguments } from "./arguments.ts";
 import { chooseModel, settleModel, type ModelSetup } from "./model-setup.ts";
@@ -187,6 +188,7 @@ async function openSession(prepared: Prepared, emit: Emit, asker?: Asker): Promi
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     systemAdditions,
     describeWorkspace: () => describeWorkspace(workspace),
+    listNames: () => workspaceNames(workspace),
     messages: record.messages,
     store: (message) => record.store(message),
     entryIdOf: (message) => record.entryIdOf(message),

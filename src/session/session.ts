@@ -6,6 +6,7 @@ import { Conversation } from "../agent/conversation.ts";
 import { Inbox } from "../agent/inbox.ts";
 import type { OutputContract } from "../agent/output-check.ts";
 import { systemText } from "../agent/prompt.ts";
+import type { ListNames } from "../agent/step-offer.ts";
 import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
 import type { ApprovalAnswer, ApprovalLevel, ApprovalRequest, Asker, Withdrawal } from "../core/approval.ts";
 import type { VerbatimCompactionResult } from "../core/compaction.ts";
@@ -37,6 +38,8 @@ export interface SessionOptions {
   systemAdditions?: readonly string[];
   /** What the model is told about the workspace with each user message; taken once a message. */
   describeWorkspace?: () => Promise<string>;
+  /** What exists in the workspace; absent or undefined = a model may name anything. */
+  listNames?: ListNames;
   /** Messages of a resumed session, and the turns that it had. */
   messages?: readonly AgentMessage[];
   turnCount?: number;
@@ -77,6 +80,8 @@ export class Session {
   #usage = usageOf({});
   #abort = new AbortController();
   #abortReason: AbortReason | undefined;
+  /** What was last said of the store; it is said once. */
+  #storageFault: string | undefined;
   #dropped: { steering: string[]; followUp: string[] } = { steering: [], followUp: [] };
 
   constructor(options: SessionOptions) {
@@ -137,6 +142,7 @@ export class Session {
       approvals: this.#approvals,
       inbox: this.#inbox,
       workspace: this.#options.workspace,
+      ...(this.#options.listNames ? { listNames: this.#options.listNames } : {}),
       settings: maxSteps === undefined ? settings : { ...settings, maxSteps },
       commit: (told) => this.#commit(told),
       emit: (event) => this.#emit(event),
@@ -230,7 +236,8 @@ export class Session {
       return undefined;
     } catch (error) {
       const failure: EngineFailure = { kind: "storage", category: "tool", message: messageOf(error), retryable: false };
-      this.#options.runtime.log("error", failure.message);
+      if (this.#storageFault !== failure.message) this.#options.runtime.log("error", failure.message);
+      this.#storageFault = failure.message;
       return failure;
     }
   }

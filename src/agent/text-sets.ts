@@ -1,6 +1,29 @@
-// Rules for the rest of a JSON string or number that must be none of some texts: a tree of their characters, with a way out
-// at each of its branches.
+// Rules for sets of texts: one of them, or none of them. Both are trees of their characters; in the second each branch has
+// a way out. A tree keeps the grammar's state small however many texts there are.
 import { characterRule, literal, type GrammarRules } from "./gbnf.ts";
+
+/** The name of a rule for exactly these texts, of which there is at least one. */
+export function oneOf(rules: GrammarRules, texts: readonly string[], hint: string): string {
+  return rules.add(hint, treeOf(rules, [...new Set(texts)].map((text) => [...text]), hint));
+}
+
+function treeOf(rules: GrammarRules, texts: readonly (readonly string[])[], hint: string): string {
+  const options: string[] = [];
+  for (const [head, tails] of byHead(texts)) {
+    const shared = [head, ...sharedHead(tails)];
+    const rests = tails.map((tail) => tail.slice(shared.length - 1));
+    const isWhole = rests.every((rest) => rest.length === 0);
+    options.push(isWhole ? literal(shared.join("")) : `${literal(shared.join(""))} ${rules.add(`${hint}-rest`, treeOf(rules, rests, hint))}`);
+  }
+  if (texts.some((text) => text.length === 0)) options.push('""');
+  return options.join(" | ");
+}
+
+function sharedHead(texts: readonly (readonly string[])[]): string[] {
+  const [first = [], ...others] = texts;
+  const end = first.findIndex((character, index) => others.some((text) => text[index] !== character));
+  return first.slice(0, end < 0 ? first.length : end);
+}
 
 /** The characters inside a JSON string, escapes whole. */
 export function jsonCharacters(text: string): string[] {

@@ -1,0 +1,21 @@
+// Keeps a small model from replacing a file that it has not looked at: it would write what it guesses the file to hold.
+import type { AgentMessage, ToolCall } from "../core/message.ts";
+import type { Tool, WorkspaceNames } from "../core/tool.ts";
+
+/** Why the call must not run; undefined when it may. */
+export function blindReplacement(call: ToolCall, tools: readonly Tool[], names: WorkspaceNames | undefined, messages: readonly AgentMessage[]): string | undefined {
+  const tool = tools.find(({ name }) => name === call.name);
+  const parsed = tool?.replaces && tool.schema.safeParse(call.arguments);
+  const path = parsed?.success ? tool?.replaces?.(parsed.data) : undefined;
+  if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || wasNamed(path, messages)) return undefined;
+  return `${path} exists and you have not read it: nothing was written. Read it first; to change a part of it use fs.edit.`;
+}
+
+/** Whether an earlier call that went well was about this file. */
+function wasNamed(path: string, messages: readonly AgentMessage[]): boolean {
+  const done = new Set(messages.flatMap((message) => (message.role === "toolResult" && !message.isError ? [message.toolCallId] : [])));
+  return messages.some(
+    (message) =>
+      message.role === "assistant" && message.content.some((block) => block.type === "toolCall" && done.has(block.id) && Object.values(block.arguments).includes(path)),
+  );
+}
