@@ -2,7 +2,6 @@
 // Where they don't, a note on stderr says so once: the project's own checker then stands alone.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { makeWorkspace } from "./workspace.ts";
 
 const folder = resolve(import.meta.dir, "../../../shared/check");
 let noted = false;
@@ -31,13 +30,25 @@ from check_json import check
 print(json.dumps([check(base64.b64decode(s).splitlines(), rc) for s, rc in json.load(sys.stdin)]))
 `;
 
-/** Breaches of sidecar.md. @param killed the process was ended from outside, so that its stream may stop anywhere. */
-export function checkSidecarIndependently(requests: Uint8Array, frames: Uint8Array, killed = false): string[] | undefined {
-  if (!hasIndependentChecker()) return undefined;
-  using files = makeWorkspace({ "requests.jsonl": requests, "frames.jsonl": frames });
-  const command = ["python3", "-B", join(folder, "check_sidecar.py"), files.at("requests.jsonl"), files.at("frames.jsonl")];
-  const done = Bun.spawnSync([...command, ...(killed ? ["--killed"] : [])], { stdout: "pipe", stderr: "pipe" });
-  const said = done.stdout.toString().trim();
-  if (said === "") throw new Error(`the independent checker failed: ${done.stderr.toString()}`);
-  return done.exitCode === 0 ? [] : said.split("\n");
+/** What a host sent and what it got, as JSON Lines; `killed` = it was ended from outside and may stop anywhere. */
+export interface SidecarStream {
+  requests: string;
+  frames: string;
+  killed?: boolean;
 }
+
+/** Breaches of sidecar.md for each stream; undefined where the checker is not present. One Python process for all. */
+export function checkSidecarIndependently(streams: readonly SidecarStream[]): string[][] | undefined {
+  if (!hasIndependentChecker()) return undefined;
+  const done = Bun.spawnSync(["python3", "-B", "-c", checkManySidecar, folder], { stdin: Buffer.from(JSON.stringify(streams)), stdout: "pipe", stderr: "pipe" });
+  if (done.exitCode !== 0) throw new Error(`the independent checker failed: ${done.stderr.toString()}`);
+  return JSON.parse(done.stdout.toString()) as string[][];
+}
+
+const checkManySidecar = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from check_sidecar import check
+def objects(text): return [json.loads(line) for line in text.split("\\n") if line.strip()]
+print(json.dumps([check(objects(s["frames"]), objects(s["requests"]), not s.get("killed")) for s in json.load(sys.stdin)]))
+`;

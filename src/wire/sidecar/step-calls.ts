@@ -106,8 +106,8 @@ export class StepCalls {
     const isExtra = terminal === "reply" && this.#explicitReply;
     if (terminal === "reply") this.#explicitReply = true;
     this.#blocks.set(index, isExtra ? "extra" : "reply");
-    // Plain text before a reply, or between calls, is part of it.
-    if (!isExtra && this.#told !== "") this.#held = "\n\n";
+    // Plain text before a reply, or between calls, is part of it; blanks alone are nothing.
+    if (!isExtra) this.#held = this.#told === "" ? "" : "\n\n";
   }
 
   #tell(delta: string): SidecarEventBody[] {
