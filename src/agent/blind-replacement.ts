@@ -8,7 +8,7 @@ export function blindReplacement(call: ToolCall, tools: readonly Tool[], names: 
   const parsed = tool?.replaces && tool.schema.safeParse(call.arguments);
   const path = parsed?.success ? tool?.replaces?.(parsed.data) : undefined;
   if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || wasNamed(path, messages)) return undefined;
-  return `${path} exists and you have not read it: nothing was written. Read it first; to change a part of it use fs.edit.`;
+  return `${path} exists and you have not read it: nothing was written. To add text to its end use mode append, to change a part of it fs.edit; to replace it, read it first.`;
 }
 
 /** Whether an earlier call that went well was about this file. */

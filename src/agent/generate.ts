@@ -58,9 +58,12 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
   for await (const event of stream) yield* terminals.pass(event);
 }
 
+/** A small model that makes more calls at once makes the same ones again. */
+const callsMax = 4;
+
 async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
   const { offer, outputSchema, parallelMax } = options;
-  const grammar = actionGrammar({ tools: offer.tools, parallelMax, forbidden: offer.forbidden, offer: offer.options, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
+  const grammar = actionGrammar({ tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
   const chat = renderConversation(options.system, options.conversation);
   const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal: options.signal });

@@ -17,19 +17,37 @@ export interface SystemTextOptions {
 }
 
 const rules = `You do jobs in a folder of the user's computer with tools. Each message you write is one action, a JSON object on one line:
-{"goal":"answer","tool":NAME,"args":{...}} while the user only wants to know something
+{"goal":"answer","tool":NAME,"args":{...}} while the user wants to know something
 {"goal":"change","tool":NAME,"args":{...}} while the user wants something changed
 
 - Read a file before you answer about it or change it. Never guess what a file holds.
-- If the user asks a question, find the answer and reply with it; change nothing.
-- If the user asks for a change, make it with a tool, then reply with what you did. To change a part of a file use fs.edit.
+- Do exactly what was asked, nothing more. To change a part of a file use fs.edit.
 - After an error, read what it says and try another way.
-- Do exactly what was asked, nothing more. Reply as soon as it is done, or at once when no tool is needed.`;
+- As soon as it is done, or when no tool is needed, reply.`;
+
+/** Small models follow what they have seen done: look and answer, change and say so, go on to the next step, just reply. */
+const example = `Example:
+User: How old is Ann?
+{"goal":"answer","tool":"fs.read","args":{"path":"people.txt"}}
+Result of fs.read: Ann 31, Bob 40
+{"goal":"answer","tool":"reply","args":{"text":"Ann is 31."}}
+User: Make that 32.
+{"goal":"change","tool":"fs.edit","args":{"path":"people.txt","oldText":"Ann 31","newText":"Ann 32"}}
+Result of fs.edit: replaced 1 place
+{"goal":"change","tool":"reply","args":{"text":"Ann is 32 now in people.txt."}}
+User: Write hi.sh that prints hi and run it.
+{"goal":"change","tool":"fs.write","args":{"path":"hi.sh","content":"echo hi\\n"}}
+Result of fs.write: wrote 8 bytes
+{"goal":"change","tool":"shell.run","args":{"command":"sh hi.sh"}}
+Result of shell.run: hi
+{"goal":"change","tool":"reply","args":{"text":"I wrote hi.sh; it prints hi."}}
+User: Thanks!
+{"goal":"answer","tool":"reply","args":{"text":"You're welcome."}}`;
 
 /** The head of every prompt of a session: rules and tools, without path, date or counter. */
 export function systemText({ tools, replacement, additions }: SystemTextOptions): string {
   const offered = [...tools.map(toolLine), 'reply {"text":string} - the answer to the user; ends the job'];
-  return [replacement ?? rules, `Tools:\n${offered.join("\n")}`, ...additions].join("\n\n");
+  return [replacement ?? rules, `Tools:\n${offered.join("\n")}`, example, ...additions].join("\n\n");
 }
 
 function toolLine(tool: ToolSpec): string {
@@ -104,5 +122,5 @@ const reminderCharsMax = 400;
 /** Small models lose the task behind a long result. */
 function reminder(task: string): string {
   const line = task.length > reminderCharsMax ? `${task.slice(0, reminderCharsMax)} …` : task;
-  return `(The request: ${line}) If it is done or you know the answer, reply.`;
+  return `(The user's request: ${line})`;
 }

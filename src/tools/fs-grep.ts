@@ -126,7 +126,7 @@ function resultOf(searched: Searched, note: string): ToolResult {
   const limitReached = text.full || report.limitReached;
   const more = text.full ? `\n[stopped after ${matches} matches; narrow it with pattern, path or glob]` : report.limitReached ? `\n[stopped after ${limits.searchedEntriesMax} files; narrow it with path]` : "";
   return {
-    content: [{ type: "text", text: (matches === 0 ? "(no match)" : text.joined()) + note + more + unreadableNote(report) }],
+    content: [{ type: "text", text: (matches === 0 ? "(no line matches; fs.read shows a whole file)" : text.joined()) + note + more + unreadableNote(report) }],
     details: { matches, files, ...(limitReached ? { limitReached } : {}), ...(text.linesTruncated ? { linesTruncated: true } : {}) },
   };
 }

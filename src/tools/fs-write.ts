@@ -16,7 +16,7 @@ export const FsWriteArguments = z.strictObject({
 export function fsWrite(options: ToolOptions): Tool<typeof FsWriteArguments> {
   return {
     name: "fs.write",
-    description: "Write text to a file; makes missing folders.",
+    description: "Write a whole file; with mode append, add text to its end.",
     schema: FsWriteArguments,
     class: "write",
     replaces: ({ mode, path }) => (mode === "replace" ? path : undefined),

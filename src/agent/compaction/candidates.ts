@@ -85,14 +85,19 @@ export class Candidates {
     return { result, boundary, tailLength: tail.length, requestTokens: this.#requestTokens(boundary, tail.length), isProgress: before - after >= sizes.progressMin };
   }
 
-  /** Every unprotected line goes, and the tail with them when it does not fit by itself; undefined when that frees too little. */
-  fresh(lines: readonly RegionLine[], older: readonly AgentMessage[], tail: readonly AgentMessage[], request: string | undefined): Candidate | undefined {
+  /**
+   * Every unprotected line goes, and the tail with them when it does not fit by itself.
+   * @param all lines of region and tail
+   * @returns undefined when neither frees enough or makes the request fit
+   */
+  fresh({ lines, tail, all }: { lines: readonly RegionLine[]; tail: readonly AgentMessage[]; all: readonly RegionLine[] }): Candidate | undefined {
+    const { sizes: { hardLimit }, tokensBefore } = this.#options;
+    const helps = ({ isProgress, requestTokens }: Candidate): boolean => isProgress || (tokensBefore > hardLimit && requestTokens <= hardLimit);
     const withTail = this.make(lines, unprotectedLines(lines), tail, { rung: "fresh" });
-    if (withTail.isProgress && withTail.requestTokens <= this.#options.sizes.hardLimit) return withTail;
-    const all = regionLines([...older, ...tail], request);
+    if (helps(withTail) && withTail.requestTokens <= hardLimit) return withTail;
     const withoutTail = this.make(all, unprotectedLines(all), [], { rung: "fresh" });
-    if (withoutTail.isProgress && withoutTail.requestTokens < withTail.requestTokens) return withoutTail;
-    return withTail.isProgress ? withTail : undefined;
+    if (helps(withoutTail) && withoutTail.requestTokens < withTail.requestTokens) return withoutTail;
+    return helps(withTail) ? withTail : undefined;
   }
 
   #boundary(text: string): CustomMessage {

@@ -9,11 +9,9 @@ import type { Runtime } from "../../core/runtime.ts";
 import type { ToolSpec } from "../../core/tool.ts";
 import type { Conversation } from "../conversation.ts";
 import type { RetrySettings } from "../retry.ts";
-import { compactedTextOf } from "./boundary.ts";
-import { Candidates, type Candidate } from "./candidates.ts";
-import { contextTokens, isSent, requestTokens } from "./measure.ts";
-import { planDeletion } from "./planner.ts";
-import { regionLines, regionLinesMin } from "./region.ts";
+import { contextTokens, requestTokens } from "./measure.ts";
+import { propose, regionOf, type Proposal } from "./proposal.ts";
+import { regionLinesMin } from "./region.ts";
 import { sizesOf, type CompactionSettings, type Sizes } from "./sizes.ts";
 
 export interface CompactorOptions {
@@ -53,14 +51,6 @@ export interface CompactionOutcome {
   calls: number;
 }
 
-interface Attempt {
-  candidate?: Candidate;
-  message?: string;
-  isNoop?: true;
-  usage: Usage;
-  calls: number;
-}
-
 export class Compactor {
   readonly #options: CompactorOptions;
   /** Context and model at the last attempt that freed too little (G2). */
@@ -87,6 +77,10 @@ export class Compactor {
   /** Asks for a manual compaction at the next boundary. */
   want(): void {
     this.#isWanted = true;
+  }
+
+  get isWanted(): boolean {
+    return this.#isWanted;
   }
 
   /** Whether one was asked for; asking is over then. */
@@ -125,14 +119,14 @@ export class Compactor {
     const { reason, midTurn } = run;
     const tokens = this.measure();
     const isUrgent = reason === "overflow" || (midTurn === true && tokens > this.sizes.hardLimit);
-    if (reason !== "manual" && !isUrgent && this.#region(run).lines.length < regionLinesMin) {
+    if (reason !== "manual" && !isUrgent && regionOf(run, this.#options, this.sizes).lines.length < regionLinesMin) {
       return { status: "noop", reason, fits: tokens <= this.sizes.hardLimit, usage: usageOf({}), calls: 0 };
     }
     this.#isRunning = true;
     try {
       await emit({ type: "compaction_started", reason, tokensBefore: tokens, ...(midTurn ? { midTurn } : {}) });
-      const attempt = await this.#attempt(run, tokens);
-      const outcome = run.signal.aborted ? cancelled(reason, attempt) : this.#commit(run, attempt, tokens);
+      const proposal = await propose(run, tokens, this.sizes, this.#options);
+      const outcome = run.signal.aborted ? cancelled(reason, proposal) : this.#commit(run, proposal, tokens);
       await this.#tellEnd(run, outcome);
       return outcome;
     } finally {
@@ -157,64 +151,18 @@ export class Compactor {
     return { kind: "overflow", category: "model", message, retryable: false };
   }
 
-  #region({ midTurn, retries }: CompactionRun) {
-    const { conversation, engine, entryIdOf, settings } = this.#options;
-    const { messages } = conversation;
-    const first = compactedTextOf(messages[0]) === undefined ? 0 : 1;
-    let start = messages.length;
-    for (let kept = 0; start > first && (kept < settings.preserveRecent || (kept > 0 && !canBegin(messages[start], entryIdOf))); ) {
-      start--;
-      const message = messages[start];
-      if (message && isSent(message)) kept++;
-    }
-    const tail = messages.slice(start);
-    const isWorking = midTurn === true || retries === true;
-    const request = isWorking ? conversation.request : undefined;
-    return { engine, tail, older: messages.slice(0, start), request, lines: regionLines(messages.slice(0, start), request) };
-  }
-
-  async #attempt(run: CompactionRun, tokens: number): Promise<Attempt> {
-    const { conversation, emit, engine, retry, runtime, settings } = this.#options;
-    const { lines, older, request, tail } = this.#region(run);
-    const { sizes } = this;
-    const isLoadBearing = run.reason === "overflow" || (run.midTurn === true && run.reason === "threshold");
-    const query = settings.query ?? (conversation.request || "the latest user request");
-    const candidates = new Candidates({ ...this.#options, sizes, query, tokensBefore: tokens });
-    let candidate: Candidate | undefined;
-    let usage = usageOf({});
-    let calls = 0;
-    if (lines.length >= regionLinesMin) {
-      const keep = candidates.target(lines, tail);
-      const planned = await planDeletion(lines, keep, query, { engine, sizes, retry, emit, runtime, signal: run.signal, reason: run.reason });
-      if (planned === undefined) return { usage, calls };
-      ({ usage, calls } = planned);
-      candidate = candidates.make(lines, planned.gone, tail, { rung: "planned", planner: planned.planner });
-    } else if (!isLoadBearing) {
-      return { isNoop: true, message: `nothing to compact: the older part of the conversation has ${lines.length} lines, fewer than ${regionLinesMin}`, usage, calls };
-    }
-    const stillBefore = candidate?.isProgress ? candidate.requestTokens : tokens;
-    if (isLoadBearing && (stillBefore > sizes.hardLimit || (candidate === undefined && run.reason === "overflow"))) {
-      candidate = candidates.fresh(lines, older, tail, request) ?? candidate;
-    }
-    if (candidate?.isProgress) return { candidate, usage, calls };
-    const freed = candidate ? candidate.result.stats.tokensBefore - candidate.result.stats.tokensAfter : 0;
-    const found = tokens > sizes.hardLimit ? `the request has ${tokens} tokens, the model's window ${sizes.window}, of which ${sizes.hardLimit} may be used; ` : "";
-    return { isNoop: true, message: `${found}a compaction would free ${Math.max(0, freed)} of ${tokens} tokens, fewer than ${sizes.progressMin}: nothing was changed`, usage, calls };
-  }
-
-  #commit({ reason }: CompactionRun, { candidate, isNoop, message, usage, calls }: Attempt, tokens: number): CompactionOutcome {
+  #commit({ reason }: CompactionRun, { candidate, message, usage, calls }: Proposal, tokens: number): CompactionOutcome {
     const { commit, conversation, engine } = this.#options;
     const { hardLimit, window } = this.sizes;
     const spent = { reason, usage, calls };
     if (candidate === undefined) {
-      this.#stuck = { tokens, model: engine.info().id };
-      return { status: isNoop ? "noop" : "failed", message: message ?? "the compaction failed", fits: tokens <= hardLimit, ...spent };
+      if (reason !== "manual") this.#stuck = { tokens, model: engine.info().id };
+      return { status: "noop", message: message ?? "nothing to compact", fits: tokens <= hardLimit, ...spent };
     }
     const { boundary, result, tailLength } = candidate;
     try {
       commit(result);
     } catch (error) {
-      this.#stuck = { tokens, model: engine.info().id };
       return { status: "failed", message: messageOf(error), fits: tokens <= hardLimit, ...spent };
     }
     conversation.compact(boundary, tailLength);
@@ -236,6 +184,7 @@ export class Compactor {
       reason,
       ...(result ? { result } : {}),
       aborted: isAborted,
+      ...(status === "noop" ? { noop: true as const } : {}),
       willRetry,
       ...(isUnresolved ? { unresolvedOverflow: true as const } : {}),
       ...(isTold ? { errorMessage: message } : {}),
@@ -246,11 +195,6 @@ export class Compactor {
   }
 }
 
-function cancelled(reason: CompactionReason, { usage, calls }: Attempt): CompactionOutcome {
+function cancelled(reason: CompactionReason, { usage, calls }: Proposal): CompactionOutcome {
   return { status: "cancelled", reason, fits: true, usage, calls };
-}
-
-/** A tail begins with a message that has an entry of its own and is no result of a call before it. */
-function canBegin(message: AgentMessage | undefined, entryIdOf: (message: AgentMessage) => string | undefined): boolean {
-  return message !== undefined && message.role !== "toolResult" && entryIdOf(message) !== undefined;
 }

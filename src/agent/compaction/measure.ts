@@ -1,7 +1,7 @@
 // How many tokens the next request has (json-mode.md 7.2): counted by the engine's tokenizer where it has one, else the
 // last usage that still holds plus an estimate of what came later.
 import { z } from "zod";
-import type { Engine } from "../../core/engine.ts";
+import type { ChatMessage, Engine } from "../../core/engine.ts";
 import { contentText, type AgentMessage, type AssistantMessage } from "../../core/message.ts";
 import type { ToolSpec } from "../../core/tool.ts";
 import type { Conversation } from "../conversation.ts";
@@ -28,8 +28,7 @@ export function textTokens(engine: Engine, text: string): number {
 /** Tokens of the request that these messages make, whatever was counted before. */
 export function requestTokens({ engine, system, tools, conversation }: MeasuredRequest): number {
   if (engine.kind === "text") {
-    const chat = renderConversation(system, conversation);
-    return chat.reduce((sum, { text }) => sum + textTokens(engine, text) + messageFrameTokens, chatFrameTokens);
+    return chatTokens(engine, renderConversation(system, conversation)) + chatFrameTokens;
   }
   const schemas = tools.reduce((sum, tool) => sum + toolText(tool).length, 0);
   return Math.ceil((system.length + schemas) / charsPerToken) + messageTokens(conversation.messages.filter(isSent));
@@ -43,7 +42,17 @@ export function contextTokens(request: MeasuredRequest): number {
   const last = messages.findLastIndex((message, index) => index >= boundaryEnd && isCounted(message));
   const counted = messages[last];
   if (counted?.role !== "assistant") return requestTokens(request);
-  return counted.usage.totalTokens + messageTokens(messages.slice(last + 1).filter(isSent));
+  const later = messages.slice(last + 1).filter(isSent);
+  if (engine.kind === "text" && later.every(({ role }) => role !== "assistant")) {
+    const chat = renderConversation(request.system, conversation);
+    return counted.usage.totalTokens + chatTokens(engine, chat.slice(chat.findLastIndex(({ role }) => role === "assistant") + 1));
+  }
+  return counted.usage.totalTokens + messageTokens(later);
+}
+
+/** As the engine is sent it, notes and reminders included. */
+function chatTokens(engine: Engine, chat: readonly ChatMessage[]): number {
+  return chat.reduce((sum, { text }) => sum + textTokens(engine, text) + messageFrameTokens, 0);
 }
 
 function messageTokens(messages: readonly AgentMessage[]): number {

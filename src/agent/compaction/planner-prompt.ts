@@ -11,13 +11,15 @@ export interface PlannerPromptOptions {
   /** Lines that should stay. */
   keep: number;
   query: string;
+  /** The answer to the first request was of no use; the same words would only bring it again. */
+  isSecond: boolean;
 }
 
 export interface PlannerPrompt {
   text: string;
 }
 
-export function plannerPrompt({ lines, withheld, keep, query }: PlannerPromptOptions): PlannerPrompt {
+export function plannerPrompt({ lines, withheld, keep, query, isSecond }: PlannerPromptOptions): PlannerPrompt {
   const shown = lines.flatMap(({ text }, index) => (withheld.has(index) ? [] : [`${index + 1}→${text}`]));
   const numbers = (fits: (line: RegionLine, index: number) => boolean): string => rangeText(lines.flatMap((line, index) => (fits(line, index) ? [index + 1] : [])));
   const isProtected = numbers((line) => line.isProtected);
@@ -31,6 +33,7 @@ export function plannerPrompt({ lines, withheld, keep, query }: PlannerPromptOpt
       ...(isProtected === "" ? [] : [`Protected, never delete: ${isProtected}`]),
       ...(focused === "" ? [] : [`These lines speak of the focus, keep them: ${focused}`]),
       "Answer with the ranges to delete, the most useless first, one start,end a line, nothing else. For example:\n31,58\n12,20",
+      ...(isSecond ? ["An answer before this one named no line that can be deleted. Only numbers, a comma, and line ends."] : []),
     ].join("\n"),
   };
 }

@@ -38,8 +38,8 @@ export async function planDeletion(lines: readonly RegionLine[], keep: number, q
   const planner = new Planner(options);
   const mechanical = (): Planned => ({ gone: mechanicalLines(lines, most), planner: "mechanical", usage: planner.usage, calls: planner.calls });
   if (rest <= 0) return mechanical();
-  const prompt = plannerPrompt({ lines, withheld, keep, query });
-  for (let request = 0; request < 2; request++) {
+  for (const isSecond of [false, true]) {
+    const prompt = plannerPrompt({ lines, withheld, keep, query, isSecond });
     const picked = await planner.ask(prompt, (answer, isCut) => {
       const { ranges, isMalformed } = parsePlan(answer, isCut);
       return isMalformed ? new Set() : pickedLines(ranges, lines, rest, withheld);
@@ -57,7 +57,7 @@ function withheldLines(lines: readonly RegionLine[], keep: number, query: string
   for (let start = 0; ; start += Math.ceil((lines.length - start) / 2)) {
     const withheld = new Set<number>();
     for (let index = 0; index < start; index++) if (lines[index]?.isProtected === false) withheld.add(index);
-    const { text } = plannerPrompt({ lines, withheld, keep, query });
+    const { text } = plannerPrompt({ lines, withheld, keep, query, isSecond: true });
     if (textTokens(engine, plannerSystem) + textTokens(engine, text) + frameTokens <= room || lines.length - start <= 1) return withheld;
   }
 }

@@ -39,17 +39,29 @@ export function markerLine(count: number): string {
   return `(filtered ${count} lines)`;
 }
 
+export interface Request {
+  text: string;
+  /** Of a longer one only the lines at its beginning and end stay for sure. */
+  charsMax: number;
+}
+
 /**
  * @param messages from the boundary, if there is one, to the tail
  * @param request what the user wants now: its own lines stay as long as it is being worked on
  */
-export function regionLines(messages: readonly AgentMessage[], request?: string): RegionLine[] {
+export function regionLines(messages: readonly AgentMessage[], request?: Request): RegionLine[] {
   const old = compactedTextOf(messages[0]);
-  const sections = messages.filter(isSent).slice(old === undefined ? 0 : 1).flatMap(sectionsOf);
   const lines = old === undefined || old === "" ? [] : oldLines(old);
-  for (const [index, { kind, text }] of sections.entries()) {
-    if (index > 0) lines.push({ text: "", kind: sections[index - 1]?.kind ?? kind, isProtected: false });
-    lines.push(...protectedByTags(text.split("\n").map((line) => ({ text: line, kind, isProtected: false }))));
+  const spoken = messages.filter(isSent).slice(old === undefined ? 0 : 1).map(sectionsOf).filter((sections) => sections.length > 0);
+  let last: LineKind | undefined;
+  for (const sections of spoken) {
+    const own: RegionLine[] = [];
+    for (const { kind, text } of sections) {
+      if (last !== undefined) (own.length === 0 ? lines : own).push({ text: "", kind: last, isProtected: false });
+      own.push(...text.split("\n").map((line) => ({ text: line, kind, isProtected: false })));
+      last = kind;
+    }
+    lines.push(...protectedByTags(own));
   }
   if (request !== undefined) protectRequest(lines, request);
   return lines;
@@ -132,11 +144,23 @@ function withoutHeader({ kind, text }: RegionLine): string {
 }
 
 /** The newest place where the request stands word for word, also in what an earlier compaction kept. */
-function protectRequest(lines: readonly RegionLine[], request: string): void {
-  const wanted = section("user", request).text.split("\n");
+function protectRequest(lines: readonly RegionLine[], { text, charsMax }: Request): void {
+  const wanted = section("user", text).text.split("\n");
   for (let start = lines.length - wanted.length; start >= 0; start--) {
-    if (!wanted.every((text, offset) => lines[start + offset]?.text === text)) continue;
-    for (const line of lines.slice(start, start + wanted.length)) line.isProtected = true;
+    if (!wanted.every((line, offset) => lines[start + offset]?.text === line)) continue;
+    const own = lines.slice(start, start + wanted.length);
+    if (text.length <= charsMax) for (const line of own) line.isProtected = true;
+    else for (const side of [own, own.toReversed()]) protectUpTo(side, charsMax / 2);
     return;
+  }
+}
+
+/** At least the first of the lines. */
+function protectUpTo(lines: readonly RegionLine[], charsMax: number): void {
+  let chars = 0;
+  for (const [index, line] of lines.entries()) {
+    chars += line.text.length + 1;
+    if (index > 0 && chars > charsMax) return;
+    line.isProtected = true;
   }
 }

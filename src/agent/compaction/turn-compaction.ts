@@ -23,8 +23,8 @@ const noOutputRoom = /max(?:imum)?[_ ](?:(?:output|completion|new)[_ ])?tokens\b
 
 export class TurnCompaction {
   readonly #options: TurnCompactionOptions;
-  /** A compact-and-retry was made since the last answer that ended well. */
-  #hasRetried = false;
+  /** Compact-and-retries since the last answer that ended well. */
+  readonly #retried = new Set<RetryReason>();
   #hasUnderflowed = false;
   /** A compaction inside the run left a request that is too large (6.27). */
   #isTooLarge = false;
@@ -72,12 +72,12 @@ export class TurnCompaction {
   /** Whether the work may go on. */
   async retry(reason: RetryReason, failure?: EngineFailure): Promise<boolean> {
     const { compactor } = this.#options;
-    if (reason === "overflow" && this.#hasRetried) {
+    if (reason === "overflow" && this.#retried.has(reason)) {
       this.isUnresolved = true;
       await compactor.giveUp(`the context is still too long after a compaction: ${failure?.message ?? "the answer was cut at the end of the window"}`);
       return false;
     }
-    this.#hasRetried = true;
+    this.#retried.add(reason);
     if (failure?.kind === "bad_request") this.#hasUnderflowed = true;
     const { status, fits } = await this.#run({ reason, retries: true });
     const isHelped = status === "compacted" && fits;
@@ -87,22 +87,27 @@ export class TurnCompaction {
 
   /** Takes note of an answer that ended well. */
   noteAnswer({ stopReason }: AssistantMessage): void {
-    if (stopReason === "stop" || stopReason === "toolUse") this.#hasRetried = false;
+    if (stopReason === "stop" || stopReason === "toolUse") this.#retried.clear();
   }
 
   /** After the last run of the turn. */
   async afterRun(last: AssistantMessage | undefined): Promise<void> {
-    const { compactor, engine, signal } = this.#options;
-    if (signal.aborted || this.isUnresolved) return;
-    if (compactor.takeWanted()) {
-      await compactor.open(signal);
-      return void (await this.#run({ reason: "manual" }));
-    }
-    if (!compactor.enabled || last === undefined || last.errorKind === "overflow" || last.errorKind === "storage") return;
-    const { cacheRead, cacheWrite, input } = last.usage;
-    const isSilent = last.stopReason === "stop" && input + cacheRead + cacheWrite > engine.info().contextWindow;
-    if (isSilent) await this.#run({ reason: "overflow" });
-    else if (last.stopReason !== "aborted" && compactor.isDue()) await this.#run({ reason: "threshold" });
+    const { compactor, signal } = this.#options;
+    const reason = signal.aborted || compactor.isWanted ? undefined : this.#reasonAfter(last);
+    if (reason) await this.#run({ reason });
+    // It may have been asked for meanwhile.
+    if (signal.aborted || !compactor.takeWanted()) return;
+    await compactor.open(signal);
+    await this.#run({ reason: "manual" });
+  }
+
+  #reasonAfter(last: AssistantMessage | undefined): RetryReason | undefined {
+    const { compactor, engine } = this.#options;
+    if (!compactor.enabled || this.isUnresolved || last === undefined) return undefined;
+    const { errorKind, stopReason, usage: { cacheRead, cacheWrite, input } } = last;
+    if (stopReason === "stop" && input + cacheRead + cacheWrite > engine.info().contextWindow) return "overflow";
+    const isSettled = stopReason === "stop" || stopReason === "toolUse" || (stopReason === "error" && errorKind !== "overflow" && errorKind !== "storage");
+    return isSettled && compactor.isDue() ? "threshold" : undefined;
   }
 
   async #run(run: Omit<CompactionRun, "signal">): Promise<CompactionOutcome> {
@@ -119,7 +124,7 @@ export class TurnCompaction {
   #cutReason({ usage }: AssistantMessage): RetryReason | undefined {
     const { compactor, engine, maxTokens } = this.#options;
     const { contextWindow, maxTokens: engineMax } = engine.info();
-    if (usage.output >= Math.min(maxTokens, engineMax)) return !this.#hasRetried && compactor.isDue() ? "threshold" : undefined;
+    if (usage.output >= Math.min(maxTokens, engineMax)) return !this.#retried.has("threshold") && compactor.isDue() ? "threshold" : undefined;
     return usage.totalTokens >= contextWindow - windowEndTokens ? "overflow" : undefined;
   }
 }

@@ -17,7 +17,7 @@ test("matches and context, sorted, with the paths of the workspace", async () =>
   );
   expect((await at.call("fs.grep", { pattern: "six", path: "b.txt", context: 2 })).text).toBe("b.txt-4- four\nb.txt-5- five\nb.txt:6: six\nb.txt-7- seven");
   expect((await at.call("fs.grep", { pattern: "TWO", ignoreCase: true, glob: "*.txt", path: "a" })).text).toBe("a/c.txt:1: two");
-  expect(await at.call("fs.grep", { pattern: "absent" })).toMatchObject({ isError: false, text: "(no match)", details: { matches: 0, files: 0 } });
+  expect(await at.call("fs.grep", { pattern: "absent" })).toMatchObject({ isError: false, text: "(no line matches; fs.read shows a whole file)", details: { matches: 0, files: 0 } });
   expect(await at.call("fs.grep", { pattern: "e", limit: 2, path: "b.txt" })).toMatchObject({
     text: "b.txt:1: one\nb.txt:3: three\n[stopped after 2 matches; narrow it with pattern, path or glob]",
     details: { matches: 2, files: 1, limitReached: true },
