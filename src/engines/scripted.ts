@@ -79,6 +79,8 @@ export function createScriptedEngine(script: ScriptedFile, path: string): Action
       maxTokens: script.contextWindow,
     }),
     act(request) {
+      // A generation that can't begin any more takes no step.
+      if (request.signal.aborted) return play(undefined, request);
       if (request.purpose === "step") return play(script.steps[nextStep++], request);
       return play(compactionItems(script.compaction[nextCompaction++]), request);
     },

@@ -194,14 +194,15 @@ function ownReply(sessionId: string, text: string): SidecarEventBody[] {
   ];
 }
 
-function compactionEnd(sessionId: string, { aborted, errorMessage, reason, result }: Of<"compaction_ended">): SidecarEventBody {
+function compactionEnd(sessionId: string, { aborted, calls, errorMessage, noop, reason, result, usage }: Of<"compaction_ended">): SidecarEventBody {
   const message = errorMessage === undefined ? {} : { message: errorMessage };
+  const spent = { ...(usage === undefined ? {} : { usage: { ...usage } }), ...(calls === undefined ? {} : { calls }) };
   if (result !== undefined) {
     const { tokensBefore, tokensAfter } = result.stats;
-    return { type: "compaction_completed", payload: { type: "compaction_completed", sessionId, status: "compacted", reason, ...message, tokensBefore, tokensAfter } };
+    return { type: "compaction_completed", payload: { type: "compaction_completed", sessionId, status: "compacted", reason, ...message, tokensBefore, tokensAfter, ...spent } };
   }
-  if (!aborted && errorMessage === undefined) return { type: "compaction_completed", payload: { type: "compaction_completed", sessionId, status: "noop", reason } };
-  return { type: "compaction_failed", payload: { type: "compaction_failed", sessionId, status: aborted ? "cancelled" : "failed", reason, ...message } };
+  if (noop) return { type: "compaction_completed", payload: { type: "compaction_completed", sessionId, status: "noop", reason, ...message, ...spent } };
+  return { type: "compaction_failed", payload: { type: "compaction_failed", sessionId, status: aborted ? "cancelled" : "failed", reason, ...message, ...spent } };
 }
 
 const loadingAfterMs = 500;
