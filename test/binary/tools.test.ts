@@ -122,7 +122,7 @@ test("the real path decides: links out of the workspace are denied, a search doe
     ["shell.run", { command: "cat link/secret.txt; echo x > link/new" }],
   ]);
   expect(results.map(({ details }) => details["category"])).toEqual(["fs_read_outside", "fs_read_outside", undefined, "other", undefined]);
-  expect(results[2]).toMatchObject({ text: "(no match)", isError: false });
+  expect(results[2]).toMatchObject({ text: "(no line matches; fs.read shows a whole file)", isError: false });
   for (const { text } of results) expect(text).not.toContain("the secret");
   expect(readdirSync(outside.path)).toEqual(["secret.txt"]);
 });
