@@ -37,7 +37,7 @@ export interface Line {
 
 export function readLine(command: string, surroundings: Surroundings): Line {
   const reader = new Reader();
-  reader.read(command, new Scope(surroundings, outputOf), 0);
+  reader.read(command, new Scope(surroundings, outputReader()), 0);
   return reader.line;
 }
 
@@ -45,13 +45,15 @@ export function readLine(command: string, surroundings: Surroundings): Line {
 export const downloaders = new Set(["curl", "wget", "fetch", "aria2c", "http", "https", "httpie", "lynx", "w3m", "ftp", "nc", "ncat", "socat"]);
 
 const depthMax = 12;
+const readsMax = 500;
 const invocationsMax = 2000;
 
 class Reader {
   readonly line: Line = { invocations: [], problems: [], hidden: [], plain: true };
+  #read = 0;
 
   read(code: string, scope: Scope, depth: number): void {
-    if (depth > depthMax) return void this.line.problems.push("it is nested too deeply");
+    if (depth > depthMax || this.#read++ > readsMax) return void this.line.problems.push("it is nested too deeply");
     const script = parseScript(code);
     this.line.problems.push(...script.problems);
     if (script.compound || script.background || depth > 0) this.line.plain = false;
@@ -146,6 +148,21 @@ interface RunContext {
   waits: boolean;
   depth: number;
 }
+
+/** Substitutions are looked into a few times and not deep: every level would multiply the work. */
+function outputReader(): Scope["outputOf"] {
+  let [depth, left] = [0, outputsMax];
+  return (code, scope) => {
+    if (depth >= outputDepthMax || left-- <= 0) return undefined;
+    depth++;
+    const output = outputOf(code, scope);
+    depth--;
+    return output;
+  };
+}
+
+const outputsMax = 1000;
+const outputDepthMax = 3;
 
 function outputOf(code: string, scope: Scope): string | undefined {
   const { commands, compound, problems } = parseScript(code);

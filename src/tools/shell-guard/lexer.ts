@@ -47,6 +47,7 @@ export function expandableParts(text: string, problems: string[]): Part[] {
   return parts;
 }
 
+const plainText = /[^ \t\r\n;&|()<>'"\\$`]+/y;
 const operators = [";;&", "&&", "||", ";;", ";&", "|&", "\n", ";", "&", "|", "(", ")"];
 const redirections = ["&>>", "<<<", "<<-", "&>", "<<", ">>", ">|", "<>", ">&", "<&", ">", "<"];
 
@@ -77,6 +78,7 @@ class Lexer {
   }
 
   #skipBlanks(): boolean {
+    if (!" \t\r#".includes(this.#source[this.#at] ?? "x")) return false;
     const [blank] = /^(?:[ \t\r]+|#[^\n]*)/.exec(this.#source.slice(this.#at, this.#at + 4096)) ?? [""];
     if (blank.startsWith("#")) {
       const end = this.#source.indexOf("\n", this.#at);
@@ -86,6 +88,7 @@ class Lexer {
   }
 
   #redirection(): boolean {
+    if (!/[0-9<>&]/.test(this.#source[this.#at] ?? "")) return false;
     const [descriptor] = /^[0-9]{0,4}(?=[<>])/.exec(this.#source.slice(this.#at, this.#at + 6)) ?? [""];
     const operator = redirections.find((text) => this.#source.startsWith(text, this.#at + descriptor.length));
     const after = this.#at + descriptor.length + (operator?.length ?? 0);
@@ -143,7 +146,8 @@ class Lexer {
   }
 
   #plain(): Part {
-    const [text] = /^[^ \t\r\n;&|()<>'"\\$`]+/.exec(this.#source.slice(this.#at)) ?? [this.#source[this.#at] ?? ""];
+    plainText.lastIndex = this.#at;
+    const [text] = plainText.exec(this.#source) ?? [this.#source[this.#at] ?? ""];
     this.#at += text.length;
     return { kind: "text", text, quoted: false };
   }

@@ -70,7 +70,11 @@ export class Scope {
   }
 
   expand(words: readonly Word[]): Argument[] {
-    return words.flatMap((word) => bracesOf(word)).flatMap((word) => this.#fields(word));
+    return words.flatMap((word) => {
+      const pieces = bracesOf(word);
+      const fields = pieces.flatMap((piece) => this.#fields(piece));
+      return pieces.length === 1 ? fields : fields.map((field) => ({ ...field, literal: false }));
+    });
   }
 
   /** Every text that the parts can be, without splitting; undefined when unknown. */
@@ -80,6 +84,8 @@ export class Scope {
       const values = this.#valuesOf(part);
       if (values === undefined) return undefined;
       texts = texts.flatMap((text) => values.map((value) => text + value)).slice(0, valuesMax);
+      // A text that grows with each assignment would not end.
+      if (texts.some((text) => text.length > textCharsMax)) return undefined;
     }
     return texts;
   }
@@ -152,15 +158,21 @@ function isSplit(part: Part): boolean {
 }
 
 const valuesMax = 16;
+const textCharsMax = 1_000_000;
 const rootHome = posix.join("/", "root");
 
 /** `{a,b}` as the shells that know it read it. */
 function bracesOf(word: Word): Word[] {
   const [part] = word.parts;
   if (word.parts.length !== 1 || part?.kind !== "text" || part.quoted) return [word];
-  const [, before, list, after] = /^([^{}]*)\{([^{}]*,[^{}]*)\}([\s\S]*)$/.exec(part.text) ?? [];
-  if (list === undefined) return [word];
-  return list.split(",").slice(0, bracesMax).flatMap((each) => bracesOf({ kind: "word", parts: [{ ...part, text: `${before}${each}${after}` }] }));
+  const done: string[] = [];
+  const open = [part.text];
+  for (let text = open.pop(); text !== undefined && done.length < bracesMax; text = open.pop()) {
+    const [, before, list, after] = /^([^{}]*)\{([^{}]*,[^{}]*)\}([\s\S]*)$/.exec(text) ?? [];
+    if (list === undefined) done.push(text);
+    else open.push(...list.split(",").slice(0, bracesMax).map((each) => `${before}${each}${after}`).toReversed());
+  }
+  return done.map((text) => ({ kind: "word", parts: [{ ...part, text }] }));
 }
 
 const bracesMax = 64;
