@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { type AtomicResult, makeHome, startAtomic } from "../support/atomic.ts";
+import { type AtomicResult, makeHome, runAtomic, startAtomic } from "../support/atomic.ts";
 import type { JsonObject } from "../support/json-checker/values.ts";
 import { type Script, writeScript } from "../support/scripted.ts";
 import { type FileTree, makeWorkspace } from "../support/workspace.ts";
@@ -19,6 +19,8 @@ const CaseFile = z.strictObject({
   arguments: z.array(z.string()),
   files: Files.default({}),
   environment: z.record(z.string(), z.string()).default({}),
+  /** Runs before it in the same places, whose streams are not looked at. */
+  earlier: z.array(z.strictObject({ arguments: z.array(z.string()), script: z.record(z.string(), z.unknown()) })).default([]),
   /** Absent = the null device. */
   stdin: z.string().optional(),
   /** The scripted model: {steps, …}. */
@@ -64,12 +66,13 @@ export async function playCase(golden: GoldenCase): Promise<Played> {
   mkdirSync(workspace, { recursive: true });
   using home = makeHome();
   const script = home.folder.at("script.json");
-  const model = golden.script ? ["--model", writeScript(script, golden.script as unknown as Script)] : [];
-  const [command = "", ...rest] = golden.arguments;
-  using running = startAtomic([command, ...model, ...rest], {
-    cwd: workspace,
-    home,
-    env: golden.environment,
+  const common = { cwd: workspace, home, env: golden.environment };
+  for (const earlier of golden.earlier) {
+    const { exitCode, stderr } = await runAtomic(argumentsOf(earlier, script), common);
+    if (exitCode !== 0) throw new Error(`a run before it ended with ${exitCode}: ${stderr}`);
+  }
+  using running = startAtomic(argumentsOf(golden, script), {
+    ...common,
     interactive: golden.during.some(({ send }) => send !== undefined),
     ...(golden.stdin === undefined ? {} : { stdin: golden.stdin }),
   });
@@ -93,6 +96,10 @@ export async function playCase(golden: GoldenCase): Promise<Played> {
     stderr: normaliseText(result.stderr, places),
     files: outside.snapshot(),
   };
+}
+
+function argumentsOf({ arguments: [command = "", ...rest], script }: Pick<CaseFile, "arguments" | "script">, path: string): string[] {
+  return [command, ...(script ? ["--model", writeScript(path, script as unknown as Script)] : []), ...rest];
 }
 
 /** Contents in full, below the folder of the workspace. */
