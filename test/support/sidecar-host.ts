@@ -153,10 +153,14 @@ export class SidecarHost implements Disposable {
   }
 
   #schemaBreaches(): string[] {
-    const types = new Map(this.requests.map(({ id, type }) => [id, type]));
+    // An id that was used twice tells not which answer is which.
+    const typeOf = (asked: string | number | undefined): string | undefined => {
+      const types = this.requests.flatMap(({ id, type }) => (id === asked ? [type] : []));
+      return types.length === 1 ? types[0] : undefined;
+    };
     return this.frames.flatMap((frame) => {
       const shape = (frame.kind === "event" ? SidecarEvent : SidecarResponse).safeParse(frame);
-      const type = types.get(frame.correlationId ?? "") as keyof typeof responsePayloads | undefined;
+      const type = typeOf(frame.correlationId) as keyof typeof responsePayloads | undefined;
       const payload = frame.kind === "response" && frame.ok && type !== undefined ? responsePayloads[type].safeParse(frame.payload) : undefined;
       return [shape, payload].flatMap((result) => (result && !result.success ? [`${JSON.stringify(frame).slice(0, 300)}: ${result.error.message}`] : []));
     });
