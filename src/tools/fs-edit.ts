@@ -30,6 +30,7 @@ export function fsEdit(options: ToolOptions): Tool<typeof FsEditArguments> {
     schema: FsEditArguments,
     class: "write",
     identity: ["path", "oldText", "replaceAll"],
+    quotes: { file: "path", text: "oldText" },
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);

@@ -56,8 +56,8 @@ function writesDevice(invocation: Invocation): boolean {
   if (redirections.some(({ operator, target }) => operator.includes(">") && target.values.concat(target.shape).some((text) => isBlockDevice(text, invocation)))) return true;
   if (!deviceWriters.test(name) || textsOf(invocation).some((text) => onlyLooks.test(text))) return false;
   const texts = textsOf(invocation);
-  if (/^(dd|gdd|dc3dd|dcfldd)$/.test(name)) return texts.some((text) => /^of=/.test(text) && isBlockDevice(text, invocation));
-  if (/^(cp|mv|install|rsync|ln|ddrescue)$/.test(name)) return isBlockDevice(operandsOf(invocation).at(name === "ddrescue" ? 1 : -1) ?? "", invocation) || texts.some((text) => /^--target-directory=/.test(text) && isBlockDevice(text.replace(/^[^=]*=/, ""), invocation));
+  if (/^(dd|gdd|dc3dd|dcfldd)$/.test(name)) return texts.some((text) => text.startsWith("of=") && isBlockDevice(text, invocation));
+  if (/^(cp|mv|install|rsync|ln|ddrescue)$/.test(name)) return isBlockDevice(operandsOf(invocation).at(name === "ddrescue" ? 1 : -1) ?? "", invocation) || texts.some((text) => text.startsWith("--target-directory=") && isBlockDevice(text.replace(/^[^=]*=/, ""), invocation));
   return name === "pv" ? false : operandsOf(invocation).some((text) => isBlockDevice(text, invocation));
 }
 

@@ -185,10 +185,13 @@ function substitutionsOf(command: Command): string[] {
   return parts.flatMap(codes);
 }
 
+/** What an assignment gives its variable, or a loop one after another. */
 function valuesOf(words: readonly Word[], scope: Scope): string[] | undefined {
-  const expanded = words.length === 1 && words[0] ? scope.textsOf(words[0].parts) : scope.expand(words).flatMap(({ values }) => values);
-  const [field] = words.length === 1 ? scope.expand(words) : [];
-  return field && field.values.length > 0 && expanded?.length === 1 ? field.values : expanded;
+  const [first] = words;
+  if (words.length !== 1 || first === undefined) return scope.expand(words).flatMap(({ values }) => values);
+  const fields = scope.expand(words);
+  // The home sign is only read where words are expanded; blanks do not split a value.
+  return fields.length === 1 && fields[0]?.values.length ? fields[0].values : scope.textsOf(first.parts);
 }
 
 function documentOf(redirections: readonly Redirection[], scope: Scope): string | undefined {

@@ -55,7 +55,7 @@ function opensNonWeb(invocation: Invocation): boolean {
   const { name, args } = invocation;
   const isGio = name === "gio" && textsOf(invocation)[0] === "open";
   if (!isGio && !/^(xdg-open|open|gnome-open|kde-open5?|exo-open|gvfs-open|sensible-browser|x-www-browser|www-browser|wslview|cygstart|start|explorer|termux-open)$/.test(name)) return false;
-  const targets = args.slice(isGio ? 1 : 0).filter(({ values }) => !values.some((text) => /^-/.test(text)));
+  const targets = args.slice(isGio ? 1 : 0).filter(({ values }) => !values.some((text) => text.startsWith("-")));
   return targets.length === 0 || hasOption(invocation, "abeR") || targets.some(({ values }) => values.length === 0 || values.some((text) => !/^https?:\/\/[^\s]+$/i.test(text)));
 }
 

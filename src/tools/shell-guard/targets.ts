@@ -45,7 +45,7 @@ export function isBlockDevice(text: string, { scope }: Invocation): boolean {
 
 const blockDevice = /^([shv*?[]d[a-z*?[]|xvd[a-z*?[]|nvme[0-9*?[]|mmcblk[0-9*?[]|md[0-9*?[/]|dm-|mapper\/(?!control$)|disk\/|block\/|loop[0-9*?[]|sr[0-9*?[]|nbd[0-9]|zd[0-9]|ram[0-9]|zram[0-9]|pmem[0-9]|r?disk[0-9*?[]|\*)/;
 
-/** Matches anything, or at least everything of one kind, such as hidden entries. */
+/** Names nothing in particular, so that it matches everything, or everything of one kind such as hidden entries. */
 function isWildcard(step: string): boolean {
-  return /[*?[{]/.test(step) && !/[A-Za-z0-9]/.test(step.replace(/\[[^\]]*\]/g, "")) && step.includes("*") ;
+  return step.includes("*") && !/[A-Za-z0-9]/.test(step.replace(/\[[^\]]*\]/g, ""));
 }

@@ -8,16 +8,16 @@ import { fixture } from "./fixture.ts";
 
 const texts: [text: string, paths: string[]][] = [
   ["read /etc/hosts.", ["/etc/hosts"]],
-  ["compare (/a/b) with ~/c, and ../d!", ["/a/b", "/home/ann/c", "/home/ann/work/../d"]],
+  ["compare (/a/b) with ~/c, and ../d!", ["/a/b", "/home/ann/c", "/home/ann/code/../d"]],
   ['open "/a b/c d.txt" and \'~/x y\'', ["/a b/c d.txt", "/home/ann/x y"]],
   ["see `/var/log/x.log`:", ["/var/log/x.log"]],
   ["yes and/or no, a / b, 1/2, ~ 5, the root / or ~/ or .. or ../..", []],
   ["https://example.org/a/b is down", []],
   ["in src/main.ts and ./x", []],
-  ["sub/../../other/file", ["/home/ann/work/sub/../../other/file"]],
+  ["sub/../../other/file", ["/home/ann/code/sub/../../other/file"]],
 ];
 test.each(texts)("%s", (text, paths) => {
-  const readable = new ReadablePaths("/home/ann/work", "/home/ann");
+  const readable = new ReadablePaths("/home/ann/code", "/home/ann");
   readable.mention(text);
   expect([...readable.list()]).toEqual(paths);
 });

@@ -39,7 +39,7 @@ test.each(others.flatMap(([what, commands]) => commands.map((command): [string, 
 });
 
 const harmless = [
-  "echo rm -rf /", "echo 'rm -rf /'", "grep -rn 'rm -rf /' .", "git commit -m 'rm -rf / and reboot'", "man shutdown", "which reboot", "ls /", "ls -R /", "rm -f /tmp/x", "rm /", "rm -rf ./build", "rm -rf /tmp/x", "rm -rf '~'", "rm -rf build/*", "rm -rf ~/work/app/dist", 'rm -rf "$SAFE/"', "D=$(mktemp -d); rm -rf \"$D/\"", "# rm -rf /\nls", "ls # ; rm -rf /", "cat <<'E'\nrm -rf /\nE", "find . -name '*.pyc' -delete",
+  "echo rm -rf /", "echo 'rm -rf /'", "grep -rn 'rm -rf /' .", "git commit -m 'rm -rf / and reboot'", "man shutdown", "which reboot", "ls /", "ls -R /", "rm -f /tmp/x", "rm /", "rm -rf ./build", "rm -rf /tmp/x", "rm -rf '~'", "rm -rf build/*", "rm -rf ~/code/app/dist", 'rm -rf "$SAFE/"', "D=$(mktemp -d); rm -rf \"$D/\"", "# rm -rf /\nls", "ls # ; rm -rf /", "cat <<'E'\nrm -rf /\nE", "find . -name '*.pyc' -delete",
   "find / -name core -delete", "find . -type f | xargs wc -l", "dd if=/dev/sda of=disk.img", "cat /dev/sda > disk.img", "dd if=/dev/zero of=zeros bs=1k count=1", "echo x > /dev/null", "echo x > /dev/stderr", "cat x 2>/dev/null", "lsblk /dev/sda", "fdisk -l /dev/sda", "f() { ls | wc -l; }; f", "f() { g; }; f & f", "python3 -c 'print(\"rm -rf /\")'", "cd build && rm -rf *", "systemctl status reboot.target.wants", "echo halt | grep halt", "mkfifo x", "chmod +x halt", "test -e /dev/sda && echo yes", "sudo ls", "x='rm -rf /'; echo \"$x\"",
 ];
 test.each(harmless)("not refused: %s", (command) => {

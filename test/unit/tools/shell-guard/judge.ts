@@ -2,7 +2,7 @@
 import { judgeCommand, type Verdict } from "../../../../src/tools/shell-guard/guard.ts";
 
 export const home = "/home/ann";
-export const cwd = `${home}/work/app`;
+export const cwd = `${home}/code/app`;
 
 export function judge(command: string, folder = cwd): Verdict {
   return judgeCommand(command, { home, cwd: folder, environment: { PATH: "/usr/bin:/bin", SAFE: "/tmp/x" } }, {
