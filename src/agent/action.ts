@@ -4,10 +4,10 @@
 // that has said that it only answers no longer changes files: under that goal the grammar offers nothing that could.
 import type { ActionEvent } from "../core/engine.ts";
 import type { ToolSpec } from "../core/tool.ts";
-import { GrammarRules, characterRule, literal, type JsonSchema } from "./gbnf.ts";
+import { GrammarRules, characterRule, isRecord, literal, type JsonSchema } from "./gbnf.ts";
 import { objectBody, schemaRule, type ForbiddenObject } from "./grammar.ts";
 import { JsonStringReader, JsonValueReader } from "./json-reader.ts";
-import { offeredArguments, type OfferOptions } from "./offer.ts";
+import { offeredArguments, type ObjectSchema, type OfferOptions } from "./offer.ts";
 
 export interface ActionGrammarOptions {
   tools: readonly ToolSpec[];
@@ -16,32 +16,54 @@ export interface ActionGrammarOptions {
   /** Arguments, by tool, that must not be written. */
   forbidden?: ReadonlyMap<string, readonly ForbiddenObject[]>;
   offer?: OfferOptions;
+  /** False: something has to be tried before the reply. */
+  mayReply?: boolean;
   /** The reply is a JSON value of this schema instead of text. */
   outputSchema?: JsonSchema;
 }
 
 /** GBNF for one action: a reply, one call, or several calls that only read. */
-export function actionGrammar({ tools, parallelMax, forbidden, offer, outputSchema }: ActionGrammarOptions): string {
+export function actionGrammar({ tools, parallelMax, forbidden, offer, mayReply = true, outputSchema }: ActionGrammarOptions): string {
   const rules = new GrammarRules();
   const replyArguments = outputSchema
     ? schemaRule(rules, outputSchema, "output")
     : `"{\\"text\\":\\"" ${characterRule(rules)}+ "\\"}"`;
   const heads = { any: rules.add("head", goals.map((goal) => literal(headOf(goal))).join(" | ")), change: literal(headOf("change")) };
-  const alternatives = [rules.add("reply", `${heads.any} ${literal('"reply","args":')} ${replyArguments} "}"`)];
-  const readers: string[] = [];
+  const reply = rules.add("reply", `${heads.any} ${literal('"reply","args":')} ${replyArguments} "}"`);
+  const alternatives: string[] = [];
   for (const tool of tools) {
     const offered = offeredArguments(tool, offer);
     const value = offered && objectBody(rules, offered, tool.name, forbidden?.get(tool.name) ?? [], 0);
-    if (value === undefined) continue;
+    if (offered === undefined || value === undefined) continue;
     const head = tool.class === "write" ? heads.change : heads.any;
     const call = rules.add(`${tool.name}-call`, `${head} ${literal(`${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);
-    (tool.class === "read" ? readers : alternatives).push(call);
+    alternatives.push(tool.class === "read" ? (severalCalls(rules, call, head, tool, offered, parallelMax, forbidden) ?? call) : call);
   }
-  if (readers.length > 0) {
-    const reader = rules.add("reader", readers.join(" | "));
-    alternatives.push(parallelMax > 1 ? `${reader} ("\\n" ${reader}){0,${parallelMax - 1}}` : reader);
-  }
+  if (mayReply || alternatives.length === 0) alternatives.unshift(reply);
   return `root ::= ${alternatives.join(" | ")}\n${rules}`;
+}
+
+/** More different things than this are not read in one step. */
+const severalMax = 24;
+
+/**
+ * A rule for several calls of a tool that reads one named thing, each thing once, in the order of their names: a small
+ * model that may read one thing twice does. undefined where a tool takes anything else.
+ */
+function severalCalls(rules: GrammarRules, single: string, head: string, tool: ToolSpec, offered: ObjectSchema, parallelMax: number, forbidden: ActionGrammarOptions["forbidden"]): string | undefined {
+  const [member, ...others] = Object.entries(offered.properties);
+  const choices = member && offered.required.includes(member[0]) && isRecord(member[1]) ? member[1]["enum"] : undefined;
+  if (!member || others.length > 0 || !Array.isArray(choices) || parallelMax < 2) return undefined;
+  const made = new Set(forbidden?.get(tool.name)?.map((object) => object.get(member[0])));
+  const values = choices.filter((choice) => !made.has(choice));
+  if (values.length < 2 || values.length > severalMax) return undefined;
+  const callOf = (value: unknown): string => `${head} ${literal(`${JSON.stringify(tool.name)},"args":${JSON.stringify({ [member[0]]: value })}}`)}`;
+  let later: string[] = [];
+  for (const [index, value] of [...values.entries()].toReversed()) {
+    const more = later.length === 0 ? "" : ` ("\\n" (${later.join(" | ")}))?`;
+    later = [rules.add(`${tool.name}-several-${index}`, callOf(value) + more), ...later];
+  }
+  return rules.add(`${tool.name}-several`, [single, ...later].join(" | "));
 }
 
 const goals = ["answer", "change"] as const;

@@ -63,7 +63,7 @@ const callsMax = 4;
 
 async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
   const { offer, outputSchema, parallelMax } = options;
-  const grammar = actionGrammar({ tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
+  const grammar = actionGrammar({ tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
   const chat = renderConversation(options.system, options.conversation);
   const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal: options.signal });

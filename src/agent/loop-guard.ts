@@ -24,6 +24,10 @@ export class LoopGuard {
   /** Advanced arguments that results spoke of, as `tool argument`. */
   readonly revealed = new Set<string>();
   #excluded = new Set<string>();
+  #fruitless = new Set<string>();
+  #lastStep: Made[] = [];
+  /** Steps in a row that brought nothing. */
+  #barrenSteps = 0;
   #repeats = 0;
 
   constructor(tools: readonly ToolSpec[], settings: LoopSettings) {
@@ -34,6 +38,21 @@ export class LoopGuard {
   /** Tools that the next step must not offer: their call was repeated though it could be. */
   get excluded(): ReadonlySet<string> {
     return this.#excluded;
+  }
+
+  /** Searches of the last step that found nothing: a small model would search for the same again. */
+  get fruitless(): ReadonlySet<string> {
+    return this.#fruitless;
+  }
+
+  /** The last step brought nothing, and nothing else was tried yet: not the time to give up. */
+  get gaveUpEarly(): boolean {
+    return this.#barrenSteps === 1;
+  }
+
+  /** The call of this tool that failed in the last step. */
+  failedCall(tool: string): ToolCall | undefined {
+    return this.#lastStep.find((made) => made.isError && made.tool.name === tool)?.call;
   }
 
   get onlyReply(): boolean {
@@ -51,6 +70,8 @@ export class LoopGuard {
   record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Map<ToolResultMessage, string> {
     const notes = new Map<ToolResultMessage, string>();
     this.#excluded = new Set();
+    this.#fruitless = new Set();
+    this.#lastStep = [];
     for (const result of results) {
       const call = calls.find((candidate) => candidate.id === result.toolCallId);
       const tool = call && this.#tools.get(call.name);
@@ -64,8 +85,13 @@ export class LoopGuard {
       }
       this.#results.set(key, text);
       for (const name of namedArguments(tool, text)) this.revealed.add(name);
-      this.#remember({ call, tool, isError: result.isError });
+      const made = { call, tool, isError: result.isError };
+      if (tool.class === "read" && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
+      this.#lastStep.push(made);
+      this.#remember(made);
     }
+    const barren = this.#lastStep.length > 0 && results.every((result) => result.isError || foundNothing(result));
+    this.#barrenSteps = barren ? this.#barrenSteps + 1 : 0;
     return notes;
   }
 
@@ -80,6 +106,10 @@ export class LoopGuard {
     if (changed) this.#made = this.#made.filter(({ isError, tool }) => !isError && tool.class === "write");
     this.#made.push(made);
   }
+}
+
+function foundNothing({ details }: ToolResultMessage): boolean {
+  return typeof details === "object" && details !== null && "matches" in details && details.matches === 0;
 }
 
 /** The same for calls that differ only in the order of their arguments. */

@@ -16,13 +16,15 @@ export interface OfferOptions {
   revealed?: ReadonlySet<string>;
   /** What exists; absent = not known, any name may be written. */
   names?: WorkspaceNames;
+  /** For a tool whose quote was not found: the file, and the texts that may be quoted from it. */
+  quotes?: ReadonlyMap<string, { file: string; texts: readonly string[] }>;
 }
 
 /**
  * JSON Schema of a tool's arguments as the model writes them. Arguments marked `advanced` are left out until a result
  * named them; arguments marked `existing` take only names that exist. undefined when nothing exists that they could name.
  */
-export function offeredArguments(tool: ToolSpec, { revealed, names }: OfferOptions = {}): ObjectSchema | undefined {
+export function offeredArguments(tool: ToolSpec, { revealed, names, quotes }: OfferOptions = {}): ObjectSchema | undefined {
   const schema = z.toJSONSchema(tool.schema, { io: "input" });
   const required = schema.required ?? [];
   const properties: Record<string, unknown> = {};
@@ -31,6 +33,11 @@ export function offeredArguments(tool: ToolSpec, { revealed, names }: OfferOptio
     const narrowed = names ? narrow(value, names) : value;
     if (narrowed !== undefined) properties[name] = narrowed;
     else if (required.includes(name)) return undefined;
+  }
+  const quote = quotes?.get(tool.name);
+  if (quote && tool.quotes) {
+    properties[tool.quotes.file] = { enum: [quote.file] };
+    properties[tool.quotes.text] = { enum: quote.texts };
   }
   return { type: "object", properties, required, additionalProperties: false };
 }

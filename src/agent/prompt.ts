@@ -35,12 +35,16 @@ User: Make that 32.
 {"goal":"change","tool":"fs.edit","args":{"path":"people.txt","oldText":"Ann 31","newText":"Ann 32"}}
 Result of fs.edit: replaced 1 place
 {"goal":"change","tool":"reply","args":{"text":"Ann is 32 now in people.txt."}}
-User: Write hi.sh that prints hi and run it.
+User: Write hi.sh that prints hi, run it and tell me the output.
 {"goal":"change","tool":"fs.write","args":{"path":"hi.sh","content":"echo hi\\n"}}
 Result of fs.write: wrote 8 bytes
 {"goal":"change","tool":"shell.run","args":{"command":"sh hi.sh"}}
 Result of shell.run: hi
 {"goal":"change","tool":"reply","args":{"text":"I wrote hi.sh; it prints hi."}}
+User: Run it again.
+{"goal":"answer","tool":"shell.run","args":{"command":"sh hi.sh"}}
+Result of shell.run: hi
+{"goal":"answer","tool":"reply","args":{"text":"It printed hi."}}
 User: Thanks!
 {"goal":"answer","tool":"reply","args":{"text":"You're welcome."}}`;
 

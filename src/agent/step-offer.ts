@@ -1,7 +1,7 @@
 // What one step offers a model: the tools, without those it is going in circles with; for a text engine also the names that
-// exist, the arguments it may use and the calls it must not make again.
+// exist, the lines that it may quote, the arguments it may use and the calls it must not make again.
 import { contentText, type AgentMessage } from "../core/message.ts";
-import type { Tool, ToolSpec, WorkspaceNames } from "../core/tool.ts";
+import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
@@ -11,20 +11,37 @@ export interface StepOffer {
   /** Arguments, by tool, that a text engine must not write. */
   forbidden: ReadonlyMap<string, readonly ForbiddenObject[]>;
   options: OfferOptions;
+  mayReply: boolean;
 }
 
-/** Lists what is in the workspace; undefined when that is too much to offer. */
-export type ListNames = () => Promise<WorkspaceNames | undefined>;
+export const replyOnly: StepOffer = { tools: [], forbidden: new Map(), options: {}, mayReply: true };
 
-export const replyOnly: StepOffer = { tools: [], forbidden: new Map(), options: {} };
+/** @param view what exists; undefined for engines that no grammar binds */
+export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messages: readonly AgentMessage[], view: WorkspaceView | undefined): Promise<StepOffer> {
+  const bound = view !== undefined;
+  const offered = tools.filter((tool) => !guard.excluded.has(tool.name) && !(bound && guard.fruitless.has(tool.name)));
+  if (!view) return { tools: offered, forbidden: new Map(), options: {}, mayReply: true };
+  const names = withNamed(await view.names(), messages);
+  const quotes = await quotesFor(tools, guard, view);
+  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names } : {}), quotes };
+  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly };
+}
 
-export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messages: readonly AgentMessage[], listNames: ListNames | undefined): Promise<StepOffer> {
-  const offered = tools.filter((tool) => !guard.excluded.has(tool.name));
-  const listed = await listNames?.();
-  const named = listed ? messages.flatMap((message) => (message.role === "user" ? pathsIn(contentText(message.content)) : [])) : [];
-  const names = listed && { files: [...listed.files, ...named], folders: [...listed.folders, ...named] };
-  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names } : {}) };
-  return { tools: offered, forbidden: guard.forbidden(options), options };
+/** After a quote that was not found, only what the file really holds can be quoted. */
+async function quotesFor(tools: readonly Tool[], guard: LoopGuard, view: WorkspaceView): Promise<Map<string, { file: string; texts: readonly string[] }>> {
+  const quotes = new Map<string, { file: string; texts: readonly string[] }>();
+  for (const { name, quotes: quoting } of tools) {
+    const file = quoting && guard.failedCall(name)?.arguments[quoting.file];
+    const texts = typeof file === "string" ? await view.lines(file) : undefined;
+    if (typeof file === "string" && texts) quotes.set(name, { file, texts });
+  }
+  return quotes;
+}
+
+function withNamed(listed: WorkspaceNames | undefined, messages: readonly AgentMessage[]): WorkspaceNames | undefined {
+  if (!listed) return undefined;
+  const named = messages.flatMap((message) => (message.role === "user" ? pathsIn(contentText(message.content)) : []));
+  return { files: [...listed.files, ...named], folders: [...listed.folders, ...named] };
 }
 
 /** Paths outside the workspace that a user wrote: the only ones that a listing can't know. */

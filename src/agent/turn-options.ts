@@ -3,7 +3,7 @@ import type { Engine, StepErrorCategory } from "../core/engine.ts";
 import type { Emit, TurnReason } from "../core/event.ts";
 import type { ThinkingLevel, Usage } from "../core/message.ts";
 import type { Runtime } from "../core/runtime.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool, WorkspaceView } from "../core/tool.ts";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { Commit } from "./attempt.ts";
 import type { Leg } from "./ceilings.ts";
@@ -16,7 +16,6 @@ import type { LoopLimits } from "./loop-detector.ts";
 import type { LoopSettings } from "./loop-guard.ts";
 import type { OutputContract } from "./output-check.ts";
 import type { RetrySettings } from "./retry.ts";
-import type { ListNames } from "./step-offer.ts";
 
 /** Rules of a session that a host drives (sidecar.md 11). */
 export interface HostedRules {
@@ -60,8 +59,8 @@ export interface TurnOptions {
   approvals: Approvals;
   inbox: Inbox;
   workspace: string;
-  /** Lists what exists in the workspace, for engines that a grammar binds. */
-  listNames?: ListNames;
+  /** What exists in the workspace, for engines that a grammar binds. */
+  view?: WorkspaceView;
   settings: TurnSettings;
   commit: Commit;
   emit: Emit;

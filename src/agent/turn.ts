@@ -158,8 +158,8 @@ class Turn {
 
   async #generate(): Promise<AttemptResult> {
     const { abortMessage, commit, conversation, emit, engine, runtime, settings, signal, system, tools } = this.#options;
-    const listNames = engine.kind === "text" ? this.#options.listNames : undefined;
-    const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, listNames);
+    const view = engine.kind === "text" ? this.#options.view : undefined;
+    const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, view);
     this.#names = offer.options.names;
     const { output, parallelMax, sampling, thinking } = settings;
     const generation = generate({

@@ -15,7 +15,7 @@ import { sandboxKind } from "../sandbox/sandbox.ts";
 import { continuedRecord, newRecord, resumedRecord, type SessionRecord } from "../session/record.ts";
 import { type OutputContract, Session } from "../session/session.ts";
 import { describeWorkspace } from "../tools/describe-workspace.ts";
-import { workspaceNames } from "../tools/workspace-names.ts";
+import { workspaceView } from "../tools/workspace-view.ts";
 import type { SessionHeader } from "../wire/json/schema.ts";
 import { parsePromptArguments, type PromptArguments } from "./arguments.ts";
 import { chooseModel, settleModel, type ModelSetup } from "./model-setup.ts";
@@ -188,7 +188,7 @@ async function openSession(prepared: Prepared, emit: Emit, asker?: Asker): Promi
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     systemAdditions,
     describeWorkspace: () => describeWorkspace(workspace),
-    listNames: () => workspaceNames(workspace),
+    view: workspaceView(workspace, homedir()),
     messages: record.messages,
     store: (message) => record.store(message),
     entryIdOf: (message) => record.entryIdOf(message),

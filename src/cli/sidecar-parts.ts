@@ -9,7 +9,7 @@ import type { SidecarParts } from "../modes/sidecar/routes.ts";
 import { Session } from "../session/session.ts";
 import { openStore, type SessionStore } from "../session/store.ts";
 import { describeWorkspace } from "../tools/describe-workspace.ts";
-import { workspaceNames } from "../tools/workspace-names.ts";
+import { workspaceView } from "../tools/workspace-view.ts";
 import { hostedSettings } from "./hosted-settings.ts";
 import type { ProcessIo } from "./process-io.ts";
 import { setUpTools } from "./tool-setup.ts";
@@ -43,7 +43,7 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
         approvalTimeoutMs: config.approvals.timeoutMs,
         readable,
         describeWorkspace: () => describeWorkspace(workspace),
-        listNames: () => workspaceNames(workspace),
+        view: workspaceView(workspace, homedir()),
         messages: record.messages,
         turnCount,
         store: (message) => record.store(message),

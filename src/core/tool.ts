@@ -34,6 +34,8 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   class: ToolClass;
   /** Arguments that make a call the same try again, whatever the others are; absent = all of them. */
   identity?: readonly string[];
+  /** Arguments that quote a file: after a failure they are offered what the file holds. */
+  quotes?: { file: string; text: string };
   /** The file whose whole content the call would replace. */
   replaces?(args: z.infer<Schema>): string | undefined;
   /** What the call will touch, judged on real paths; empty when nothing has to be allowed. May throw a ToolError. */
@@ -50,6 +52,14 @@ export interface WorkspaceNames {
   folders: readonly string[];
 }
 
+/** What the loop may look up in the workspace, to keep a grammar to what is there. */
+export interface WorkspaceView {
+  /** undefined when there is too much to offer. */
+  names(): Promise<WorkspaceNames | undefined>;
+  /** Lines of a small text file that are not blank, without their line ends; undefined for anything else. */
+  lines(path: string): Promise<readonly string[] | undefined>;
+}
+
 /** What an engine is told about a tool. */
 export interface ToolSpec {
   name: string;
@@ -57,4 +67,5 @@ export interface ToolSpec {
   schema: z.ZodObject;
   class: ToolClass;
   identity?: readonly string[];
+  quotes?: { file: string; text: string };
 }

@@ -6,7 +6,6 @@ import { Conversation } from "../agent/conversation.ts";
 import { Inbox } from "../agent/inbox.ts";
 import type { OutputContract } from "../agent/output-check.ts";
 import { systemText } from "../agent/prompt.ts";
-import type { ListNames } from "../agent/step-offer.ts";
 import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
 import type { ApprovalAnswer, ApprovalLevel, ApprovalRequest, Asker, Withdrawal } from "../core/approval.ts";
 import type { VerbatimCompactionResult } from "../core/compaction.ts";
@@ -15,7 +14,7 @@ import { messageOf } from "../core/error.ts";
 import type { AgentEvent, Emit } from "../core/event.ts";
 import { addUsage, usageOf, type AgentMessage, type ImageContent, type TextContent, type Usage, type UserMessage } from "../core/message.ts";
 import type { Runtime } from "../core/runtime.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool, WorkspaceView } from "../core/tool.ts";
 
 export type { OutputContract, TurnSettings };
 
@@ -38,8 +37,8 @@ export interface SessionOptions {
   systemAdditions?: readonly string[];
   /** What the model is told about the workspace with each user message; taken once a message. */
   describeWorkspace?: () => Promise<string>;
-  /** What exists in the workspace; absent or undefined = a model may name anything. */
-  listNames?: ListNames;
+  /** What exists in the workspace; absent = a model may name anything. */
+  view?: WorkspaceView;
   /** Messages of a resumed session, and the turns that it had. */
   messages?: readonly AgentMessage[];
   turnCount?: number;
@@ -142,7 +141,7 @@ export class Session {
       approvals: this.#approvals,
       inbox: this.#inbox,
       workspace: this.#options.workspace,
-      ...(this.#options.listNames ? { listNames: this.#options.listNames } : {}),
+      ...(this.#options.view ? { view: this.#options.view } : {}),
       settings: maxSteps === undefined ? settings : { ...settings, maxSteps },
       commit: (told) => this.#commit(told),
       emit: (event) => this.#emit(event),
