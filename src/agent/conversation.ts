@@ -60,7 +60,9 @@ export class Conversation {
     });
   }
 
-  add(message: AgentMessage): void {
+  /** @param note what the model sees beside the message */
+  add(message: AgentMessage, note = ""): void {
+    this.annotate(message, note);
     this.messages.push(message);
   }
 

@@ -16,6 +16,8 @@ export interface OfferOptions {
   revealed?: ReadonlySet<string>;
   /** What exists; absent = not known, any name may be written. */
   names?: WorkspaceNames;
+  /** Files that the model has seen; only these can be quoted. Absent = not known. */
+  seen?: readonly string[];
   /** For a tool whose quote was not found: the file, and the texts that may be quoted from it. */
   quotes?: ReadonlyMap<string, { file: string; texts: readonly string[] }>;
 }
@@ -24,7 +26,7 @@ export interface OfferOptions {
  * JSON Schema of a tool's arguments as the model writes them. Arguments marked `advanced` are left out until a result
  * named them; arguments marked `existing` take only names that exist. undefined when nothing exists that they could name.
  */
-export function offeredArguments(tool: ToolSpec, { revealed, names, quotes }: OfferOptions = {}): ObjectSchema | undefined {
+export function offeredArguments(tool: ToolSpec, { revealed, names, seen, quotes }: OfferOptions = {}): ObjectSchema | undefined {
   const schema = z.toJSONSchema(tool.schema, { io: "input" });
   const required = schema.required ?? [];
   const properties: Record<string, unknown> = {};
@@ -35,6 +37,10 @@ export function offeredArguments(tool: ToolSpec, { revealed, names, quotes }: Of
     else if (required.includes(name)) return undefined;
   }
   const quote = quotes?.get(tool.name);
+  if (tool.quotes && seen) {
+    if (seen.length === 0) return undefined;
+    properties[tool.quotes.file] = { enum: seen };
+  }
   if (quote && tool.quotes) {
     properties[tool.quotes.file] = { enum: [quote.file] };
     properties[tool.quotes.text] = { enum: quote.texts };

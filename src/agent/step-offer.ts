@@ -3,6 +3,7 @@
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { ForbiddenObject } from "./grammar.ts";
+import { isKnown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
 
@@ -23,7 +24,7 @@ export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messag
   if (!view) return { tools: offered, forbidden: new Map(), options: {}, mayReply: true };
   const names = withNamed(await view.names(), messages);
   const quotes = await quotesFor(tools, guard, view);
-  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names } : {}), quotes };
+  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen: names.files.filter((file) => isKnown(file, messages)) } : {}), quotes };
   return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly };
 }
 

@@ -6,10 +6,10 @@ import { limits } from "../core/limits.ts";
 import { contentText, type AgentMessage, type AssistantMessage, type CustomMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../core/message.ts";
 import type { WorkspaceNames } from "../core/tool.ts";
 import { runAttempt, type AttemptResult } from "./attempt.ts";
-import { blindReplacement } from "./blind-replacement.ts";
 import { Ceilings } from "./ceilings.ts";
 import { TurnCompaction, type RetryReason } from "./compaction/turn-compaction.ts";
 import { generate } from "./generate.ts";
+import { blindReplacement } from "./known-files.ts";
 import { LoopDetector, loopNotice, vetoText } from "./loop-detector.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { OutputCheck } from "./output-check.ts";
@@ -215,10 +215,7 @@ class Turn {
     const notes = this.#guard.record(calls, results);
     const signals = refusal === undefined ? this.#detector.record(calls, results) : [];
     for (const signal of signals) await emit({ type: "loop_detected", stepIndex: this.#progress.stepIndex, ...signal });
-    for (const result of results) {
-      conversation.add(result);
-      conversation.annotate(result, notes.get(result) ?? (signals.length > 0 ? loopNotice : ""));
-    }
+    for (const result of results) conversation.add(result, notes.get(result) ?? (signals.length > 0 ? loopNotice : ""));
     this.#progress.add(...results);
     return results;
   }
@@ -295,11 +292,9 @@ class Turn {
     const untold = told === "cancelled" ? cancelledFailure(abortMessage()) : told === "failed" && !this.#isEndTold ? failure : undefined;
     if (untold) await this.#tellFailure({ kind: "engine", ...untold }, false);
     await this.#progress.closeStep();
-    const failed = told === "failed" && failure ? { failure: { message: failure.message, category: failure.category } } : {};
-    const unresolved = told === "failed" && this.#compaction.isUnresolved ? { unresolvedOverflow: true as const } : {};
-    const schemaFailed = told === "failed" && failure?.schema ? { schemaFailed: true as const } : {};
-    const result: TurnResult = { reason: told, cut, stepCount: this.#progress.stepIndex, usage: this.#progress.usage, ...failed, ...unresolved, ...schemaFailed };
-    await emit({ type: "turn_ended", turnIndex, reason: told, ...(cause === undefined ? {} : { cause }), stepCount: this.#progress.stepIndex, usage: this.#progress.usage, durationMs: this.#progress.durationMs, ...failed });
-    return result;
+    const outcome = { reason: told, stepCount: this.#progress.stepIndex, usage: this.#progress.usage, ...(told === "failed" && failure ? { failure: { message: failure.message, category: failure.category } } : {}) };
+    await emit({ type: "turn_ended", turnIndex, ...outcome, ...(cause === undefined ? {} : { cause }), durationMs: this.#progress.durationMs });
+    const marks = { ...(this.#compaction.isUnresolved ? { unresolvedOverflow: true as const } : {}), ...(failure?.schema ? { schemaFailed: true as const } : {}) };
+    return { ...outcome, cut, ...(told === "failed" ? marks : {}) };
   }
 }

@@ -1,4 +1,4 @@
-// Keeps a small model from replacing a file that it has not looked at: it would write what it guesses the file to hold.
+// Which files a model knows: it must not replace, or quote from, one that it has not looked at. It would guess.
 import type { AgentMessage, ToolCall } from "../core/message.ts";
 import type { Tool, WorkspaceNames } from "../core/tool.ts";
 
@@ -7,12 +7,12 @@ export function blindReplacement(call: ToolCall, tools: readonly Tool[], names: 
   const tool = tools.find(({ name }) => name === call.name);
   const parsed = tool?.replaces && tool.schema.safeParse(call.arguments);
   const path = parsed?.success ? tool?.replaces?.(parsed.data) : undefined;
-  if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || wasNamed(path, messages)) return undefined;
+  if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || isKnown(path, messages)) return undefined;
   return `${path} exists and you have not read it: nothing was written. To add text to its end use mode append, to change a part of it fs.edit; to replace it, read it first.`;
 }
 
 /** Whether an earlier call that went well was about this file. */
-function wasNamed(path: string, messages: readonly AgentMessage[]): boolean {
+export function isKnown(path: string, messages: readonly AgentMessage[]): boolean {
   const done = new Set(messages.flatMap((message) => (message.role === "toolResult" && !message.isError ? [message.toolCallId] : [])));
   return messages.some(
     (message) =>
