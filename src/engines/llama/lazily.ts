@@ -40,7 +40,7 @@ export function lazily<Thing, Progress>(start: (signal: AbortSignal, onProgress:
       if (thing !== undefined) return thing;
       signal.throwIfAborted();
       // One that was given up is not waited for by others; it ends before the next begins.
-      if (opening?.controller.signal.aborted) await opening.result.catch(() => {});
+      if (opening?.controller.signal.aborted) await Promise.allSettled([opening.result]);
       opening ??= begin();
       const { result, controller, listeners } = opening;
       const listener = (progress: Progress): void => onProgress(progress);
@@ -58,7 +58,7 @@ export function lazily<Thing, Progress>(start: (signal: AbortSignal, onProgress:
     },
     async close() {
       opening?.controller.abort();
-      await opening?.result.catch(() => {});
+      await Promise.allSettled([opening?.result]);
       const open = thing;
       thing = undefined;
       opening = undefined;
