@@ -36,6 +36,8 @@ export interface RunOptions {
   env?: { [name: string]: string | undefined };
   /** Absent = the null device. */
   stdin?: string | Uint8Array;
+  /** Another name of the executable. */
+  executable?: string;
   /** Then the child is killed and the test fails. Default 30 s. */
   timeoutMs?: number;
 }
@@ -87,7 +89,7 @@ export function startAtomic(args: readonly string[], options: RunOptions & { int
   const ownHome = options.home ? undefined : makeHome();
   const ownFolder = options.cwd === undefined ? makeWorkspace() : undefined;
   const home = options.home ?? ownHome;
-  const child = Bun.spawn([executablePath(), ...args], {
+  const child = Bun.spawn([options.executable ?? executablePath(), ...args], {
     cwd: options.cwd ?? ownFolder?.path ?? "",
     env: environment(home, options.env ?? {}),
     stdin: options.interactive || options.stdin !== undefined ? "pipe" : "ignore",

@@ -214,11 +214,12 @@ export function hostInProcess(options: HostOptions = {}): SidecarHost {
   return new SidecarHost({ ...transport, exit }, folder, () => options.folder === undefined && folder[Symbol.dispose]());
 }
 
-/** The executable, under either of its names. */
-export function hostOfExecutable(options: HostOptions & { atomic?: (home: { path: string; state: string }) => RunningAtomic } = {}): SidecarHost & { process: RunningAtomic } {
+/** The executable, or a link to it whose name makes it the sidecar. */
+export function hostOfExecutable(options: HostOptions & { link?: string } = {}): SidecarHost & { process: RunningAtomic } {
   const folder = options.folder ?? placeOf(options);
   const home = { path: folder.path, state: folder.at("state"), folder, [Symbol.dispose]: () => {} };
-  const running = options.atomic?.(home) ?? startAtomic(["sidecar"], { home, cwd: folder.at("workspace"), env: options.env ?? {}, interactive: true });
+  const named = options.link === undefined ? {} : { executable: options.link };
+  const running = startAtomic(options.link === undefined ? ["sidecar"] : [], { home, cwd: folder.at("workspace"), env: options.env ?? {}, interactive: true, ...named });
   let isOver = false;
   const exit = running.result().then(({ exitCode }) => {
     isOver = true;
