@@ -1,5 +1,6 @@
 // Which files a model knows: it must not replace, or quote from, one that it has not looked at. It would guess.
 import type { AgentMessage, ToolCall } from "../core/message.ts";
+import { fileArguments } from "./offer.ts";
 import type { Tool, WorkspaceNames } from "../core/tool.ts";
 
 /** Why the call must not run; undefined when it may. */
@@ -7,15 +8,19 @@ export function blindReplacement(call: ToolCall, tools: readonly Tool[], names: 
   const tool = tools.find(({ name }) => name === call.name);
   const parsed = tool?.replaces && tool.schema.safeParse(call.arguments);
   const path = parsed?.success ? tool?.replaces?.(parsed.data) : undefined;
-  if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || isKnown(path, messages)) return undefined;
-  return `${path} exists and you have not read it: nothing was written. To add text to its end use mode append, to change a part of it fs.edit; to replace it, read it first.`;
+  if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || isKnown(path, messages, tools)) return undefined;
+  return `${path} exists and you have not read it: nothing was written. Read it first, then change the part that has to change with fs.edit; mode append only adds to its end.`;
 }
 
 /** Whether an earlier call that went well was about this file. */
-export function isKnown(path: string, messages: readonly AgentMessage[]): boolean {
+export function isKnown(path: string, messages: readonly AgentMessage[], tools: readonly Tool[]): boolean {
+  const isAbout = ({ name, arguments: args }: ToolCall): boolean => {
+    const tool = tools.find((candidate) => candidate.name === name);
+    return tool !== undefined && fileArguments(tool).some((argument) => args[argument] === path);
+  };
   const done = new Set(messages.flatMap((message) => (message.role === "toolResult" && !message.isError ? [message.toolCallId] : [])));
   return messages.some(
     (message) =>
-      message.role === "assistant" && message.content.some((block) => block.type === "toolCall" && done.has(block.id) && Object.values(block.arguments).includes(path)),
+      message.role === "assistant" && message.content.some((block) => block.type === "toolCall" && done.has(block.id) && isAbout(block)),
   );
 }

@@ -35,12 +35,12 @@ export class LoopGuard {
     this.#settings = settings;
   }
 
-  /** Tools that the next step must not offer: their call was repeated though it could be. */
+  /** Tools whose call was repeated without anything new; they are not offered until something changed. */
   get excluded(): ReadonlySet<string> {
     return this.#excluded;
   }
 
-  /** Searches of the last step that found nothing: a small model would search for the same again. */
+  /** Tools of the last step that failed or found nothing: a small model would try the same again. */
   get fruitless(): ReadonlySet<string> {
     return this.#fruitless;
   }
@@ -69,7 +69,6 @@ export class LoopGuard {
   /** Takes the calls of a step with their results; gives the note for each result that repeats an earlier one. */
   record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Map<ToolResultMessage, string> {
     const notes = new Map<ToolResultMessage, string>();
-    this.#excluded = new Set();
     this.#fruitless = new Set();
     this.#lastStep = [];
     for (const result of results) {
@@ -86,7 +85,7 @@ export class LoopGuard {
       this.#results.set(key, text);
       for (const name of namedArguments(tool, text)) this.revealed.add(name);
       const made = { call, tool, isError: result.isError };
-      if (tool.class === "read" && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
+      if (tool.class !== "shell" && !tool.quotes && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
       this.#lastStep.push(made);
       this.#remember(made);
     }
@@ -103,6 +102,7 @@ export class LoopGuard {
   /** A change makes reads, failures and commands worth another try; a change itself is made once a turn. */
   #remember(made: Made): void {
     const changed = !made.isError && made.tool.class !== "read";
+    if (changed) this.#excluded = new Set();
     if (changed) this.#made = this.#made.filter(({ isError, tool }) => !isError && tool.class === "write");
     this.#made.push(made);
   }

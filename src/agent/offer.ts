@@ -69,6 +69,12 @@ export function namedArguments(tool: ToolSpec, resultText: string): string[] {
   return advanced.filter((name) => new RegExp(`\\b${name}\\b`).test(resultText)).map((name) => `${tool.name} ${name}`);
 }
 
+/** Arguments that name a file which the call shows or makes. */
+export function fileArguments(tool: ToolSpec): string[] {
+  const { properties = {} } = z.toJSONSchema(tool.schema, { io: "input" });
+  return Object.entries(properties).flatMap(([name, value]) => (isRecord(value) && (value["existing"] === "file" || value["makes"] === "file") ? [name] : []));
+}
+
 const variantsMax = 8;
 
 /**

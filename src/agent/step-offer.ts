@@ -24,7 +24,7 @@ export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messag
   if (!view) return { tools: offered, forbidden: new Map(), options: {}, mayReply: true };
   const names = withNamed(await view.names(), messages);
   const quotes = await quotesFor(tools, guard, view);
-  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen: names.files.filter((file) => isKnown(file, messages)) } : {}), quotes };
+  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen: names.files.filter((file) => isKnown(file, messages, tools)) } : {}), quotes };
   return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly };
 }
 

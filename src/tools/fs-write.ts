@@ -8,7 +8,7 @@ import { appendToFile, saveFile } from "./save.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsWriteArguments = z.strictObject({
-  path: z.string(),
+  path: z.string().meta({ makes: "file" }),
   content: z.string().describe("the whole text"),
   mode: z.enum(["replace", "append"]).default("replace"),
 });
