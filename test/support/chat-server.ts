@@ -31,7 +31,8 @@ interface Spoken {
   /** In the pieces that they come in. */
   text?: string[];
   thinking?: string;
-  calls?: { name: string; args: string }[];
+  /** Ids are `call0` and so on in every answer, unless told. */
+  calls?: { name: string; args: string; id?: string }[];
   finish?: string;
   usage?: object | null;
 }
@@ -44,7 +45,7 @@ export function says({ text = [], thinking, calls = [], finish, usage = { prompt
       chunk({ role: "assistant", content: "" }),
       ...(thinking === undefined ? [] : [chunk({ reasoning_content: thinking })]),
       ...text.map((content) => chunk({ content })),
-      ...calls.map(({ name, args }, index) => chunk({ tool_calls: [{ index, id: `call${index}`, type: "function", function: { name, arguments: args } }] })),
+      ...calls.map(({ name, args, id }, index) => chunk({ tool_calls: [{ index, id: id ?? `call${index}`, type: "function", function: { name, arguments: args } }] })),
       chunk({}, finish ?? (calls.length > 0 ? "tool_calls" : "stop")),
       ...(usage === null ? [] : [{ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage }]),
       "[DONE]",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { compactionMessage } from "../../../../src/agent/compaction/boundary.ts";
 import { regionLines } from "../../../../src/agent/compaction/region.ts";
 import type { AgentMessage } from "../../../../src/core/message.ts";
-import { assistant, called, result, said, user } from "./messages.ts";
+import { assistant, result, said, user } from "./messages.ts";
 
 const texts = (messages: AgentMessage[]): string => regionLines(messages).map(({ text }) => text).join("\n");
 const protectedOf = (messages: AgentMessage[], request?: { text: string; charsMax: number }): string[] => regionLines(messages, request).flatMap(({ text, isProtected }) => (isProtected ? [text] : []));
