@@ -20,7 +20,8 @@ export interface Script {
   contextWindow?: number;
   /** One list of items for each generation. */
   steps: ScriptItem[][];
-  compaction?: (string | { error: string })[];
+  /** Answers of the planner of compactions. */
+  compaction?: (string | ScriptItem[] | Extract<ScriptItem, { error: string }>)[];
 }
 
 /** @returns the value for `--model`. */
