@@ -6,6 +6,7 @@ import type { ApprovalLevel } from "../core/approval.ts";
 import { type Log, steadyClock } from "../core/runtime.ts";
 import { EngineDesk } from "../modes/sidecar/engine-desk.ts";
 import type { SidecarParts } from "../modes/sidecar/routes.ts";
+import { SkillDesk } from "../modes/sidecar/skill-desk.ts";
 import { Session } from "../session/session.ts";
 import { openStore, type SessionStore } from "../session/store.ts";
 import { describeWorkspace } from "../tools/describe-workspace.ts";
@@ -26,7 +27,7 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
   return {
     store: () => (store ??= openStore(paths.sessions)),
     desk,
-    skills: noSkills,
+    skills: new SkillDesk({ globalDir: paths.skills, disabled: config.skills.disabled, platform: process.platform, home }),
     approvalLevel: config.agent.approvalLevel ?? defaultLevel,
     runtime: { now: steadyClock(), id: () => Bun.randomUUIDv7() },
     openSession: ({ approvalLevel, record, workingDir }, { emit, engine, runtime, turnCount }) => {
@@ -61,12 +62,3 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
     },
   };
 }
-
-const noSkills: SidecarParts["skills"] = {
-  read: async () => false,
-  list: () => [],
-  install: async () => {
-    throw new Error("skills are not part of this version");
-  },
-  uninstall: async () => false,
-};

@@ -48,6 +48,8 @@ export class SessionRoutes {
     this.#write = write;
   }
 
+  readonly #warn = (message: string): void => void this.#write({ type: "log", payload: { level: "warn", message } });
+
   /** What the next step would use, as far as it is chosen. */
   get selection(): Selection | undefined {
     return this.#active?.selection;
@@ -68,13 +70,13 @@ export class SessionRoutes {
       skill_list: () => ({ skills: this.#active ? this.#parts.skills.list() : [] }),
       skill_install: checked("skill_install", async ({ force, sourcePath }, id) => {
         needsSession();
-        const installed = await this.#parts.skills.install(sourcePath, force === true);
+        const installed = await this.#parts.skills.install(sourcePath, force === true, this.#warn);
         await this.#tellSkills(id);
         return installed;
       }),
       skill_uninstall: checked("skill_uninstall", async ({ name }, id) => {
         needsSession();
-        const removed = await this.#parts.skills.uninstall(name);
+        const removed = await this.#parts.skills.uninstall(name, this.#warn);
         await this.#tellSkills(id);
         return { removed };
       }),
@@ -119,7 +121,7 @@ export class SessionRoutes {
     if (resumed && isOwn) store().resumeSession(resumed.id);
     const [unavailable] = await Promise.all([desk.probe(selection), this.#readSkills(workingDir, id)]);
     if (unavailable) await this.#write({ type: "llm_unavailable", payload: unavailable }, id);
-    if (!existsSync(workingDir)) void this.#write({ type: "log", payload: { level: "warn", message: `the working directory ${workingDir} does not exist` } });
+    if (!existsSync(workingDir)) this.#warn(`the working directory ${workingDir} does not exist`);
     const session = this.#row(resumed, workingDir, metadata ?? undefined);
     this.#active = await this.#open(session, selection, workingDir, (approvalLevel ?? this.#parts.approvalLevel) as ApprovalLevel);
     this.#hasRuntime = true;
@@ -167,12 +169,13 @@ export class SessionRoutes {
   }
 
   async #readSkills(workingDir: string, id: RequestId): Promise<void> {
-    const warn = (message: string): void => void this.#write({ type: "log", payload: { level: "warn", message } });
-    if (await this.#parts.skills.read(workingDir, warn)) await this.#tellSkills(id);
+    if (await this.#parts.skills.read(workingDir, this.#warn)) await this.#tellSkills(id);
   }
 
   async #tellSkills(id: RequestId): Promise<void> {
-    await this.#write({ type: "skill_registry_updated", payload: { installed: this.#parts.skills.list().map(({ name, source }) => ({ name, source })) } }, id);
+    const { skills } = this.#parts;
+    skills.noteTold();
+    await this.#write({ type: "skill_registry_updated", payload: { installed: skills.registry() } }, id);
   }
 
   /** The active session, when it is the one that is meant; ids come with or without `s-`. */
