@@ -8,7 +8,7 @@ import { processIo } from "../../src/cli/process-io.ts";
 import { runSidecar } from "../../src/modes/sidecar.ts";
 import type { EndWatch } from "../../src/modes/signals.ts";
 import { responsePayloads, SidecarEvent, SidecarResponse, type HostRequestType } from "../../src/wire/sidecar/schema.ts";
-import { startAtomic, type RunningAtomic } from "./atomic.ts";
+import { makeHome, startAtomic, type RunningAtomic } from "./atomic.ts";
 import { checkSidecarIndependently, type SidecarStream } from "./independent-checker.ts";
 import { type Script, type ScriptItem, writeScript } from "./scripted.ts";
 import { makeWorkspace, type FileTree, type Workspace } from "./workspace.ts";
@@ -171,6 +171,11 @@ export class SidecarHost implements Disposable {
   }
 }
 
+/** A list in a payload; empty where there is none. */
+export function listOf<Item>(payload: Frame["payload"] | undefined, name: string): Item[] {
+  return (payload?.[name] ?? []) as Item[];
+}
+
 const free: ReadonlySet<string> = new Set(["log", "metric", "model_loading"]);
 
 /** `type`, with what tells one from another: `tool_call_result(reply,ok)`, `R(reply)`. */
@@ -239,6 +244,20 @@ export function hostOfExecutable(options: HostOptions & { link?: string } = {}):
   });
   return Object.assign(host, { process: running });
 }
+
+/** Starts a command that is, or starts, the sidecar, with pipes for stdin and stdout and a home of its own. */
+export function spawnSidecar(command: string[], { cwd, env = {} }: { env?: { [name: string]: string }; cwd?: string } = {}) {
+  const home = makeHome();
+  const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "pipe", ...(cwd === undefined ? {} : { cwd }), env: { PATH: "/usr/bin:/bin", HOME: home.path, ATOMIC_AGENT_STATE_DIR: home.state, ...env } });
+  const end = (): void => {
+    child.kill("SIGKILL");
+    home[Symbol.dispose]();
+  };
+  return { home, child, [Symbol.dispose]: end };
+}
+
+export const framesOf = (text: string): Frame[] => text.split("\n").slice(0, -1).map((line) => JSON.parse(line) as Frame);
+export const pingLine = (id: unknown): string => `${JSON.stringify({ kind: "request", id, type: "ping" })}\n`;
 
 function placeOf({ config, files = {} }: HostOptions): Workspace {
   const folder = makeWorkspace(Object.fromEntries(Object.entries(files).map(([path, content]) => [`workspace/${path}`, content])));

@@ -114,9 +114,9 @@ export class SessionRoutes {
     if (this.#isEnding) refuse("shutting down");
     const { desk, store } = this.#parts;
     const workingDir = resolve(given);
-    const isOwn = resumeSessionId != null && this.#session(resumeSessionId) !== undefined;
+    const isOwn = typeof resumeSessionId === "string" && this.#session(resumeSessionId) !== undefined;
     const selection = await desk.select(model ?? this.#nextModel);
-    const resumed = resumeSessionId == null ? undefined : isOwn ? this.#stored(resumeSessionId) : this.#owned(resumeSessionId);
+    const resumed = typeof resumeSessionId !== "string" ? undefined : isOwn ? this.#stored(resumeSessionId) : this.#owned(resumeSessionId);
     await this.#dispose("session_disposed");
     if (resumed && isOwn) store().resumeSession(resumed.id);
     const [unavailable] = await Promise.all([desk.probe(selection), this.#readSkills(workingDir, id)]);
@@ -220,7 +220,7 @@ export class SessionRoutes {
 
   #list({ limit, workingDir }: { limit?: number | null | undefined; workingDir?: string | null | undefined }): ResponsePayloads["list_sessions"] {
     const store = this.#parts.store();
-    const found = store.listSessions({ limit: limit ?? sessionsListed, ...(workingDir == null ? {} : { cwd: workingDir }) });
+    const found = store.listSessions({ limit: limit ?? sessionsListed, ...(typeof workingDir === "string" ? { cwd: workingDir } : {}) });
     const sessions = found.map((summary) => {
       const isBusy = store.isBusy(summary.id);
       const live = this.#active?.id === summary.id ? this.#active.live() : undefined;
@@ -231,7 +231,7 @@ export class SessionRoutes {
 
   async #setModel({ model, sessionId }: SetModelPayload): Promise<ResponsePayloads["set_model"]> {
     const { desk } = this.#parts;
-    const session = sessionId == null ? this.#active : (this.#session(sessionId) ?? noSession(sessionId));
+    const session = typeof sessionId === "string" ? (this.#session(sessionId) ?? noSession(sessionId)) : this.#active;
     const selection = await desk.select(model);
     const told = { model: selection.model, engine: selection.engine };
     if (session === undefined) {

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { openStore } from "../../../../src/session/store.ts";
 import type { ScriptItem } from "../../../support/scripted.ts";
-import { checkSeen, hostInProcess, type SidecarHost } from "../../../support/sidecar-host.ts";
+import { checkSeen, hostInProcess, listOf, type SidecarHost } from "../../../support/sidecar-host.ts";
 
 const list: ScriptItem = { call: "fs.list", args: { path: "." } };
 const hang: ScriptItem[] = [{ text: "half" }, { hang: true }];
@@ -148,7 +148,7 @@ test("S-26 in the middle of a turn the state is running, and holds what the fram
   const asked = await host.event("approval_request");
   const state = (await host.ask("get_session", { sessionId: host.sessionId })).payload;
   expect(state).toMatchObject({ status: "awaiting_approval", turnCount: 1, stepCount: 1, pendingApprovals: [{ approvalId: asked.payload?.["approvalId"], tool: "fs.write", category: "fs_write_workspace" }] });
-  expect((state?.["turns"] as { kind: string; tool?: string }[]).map(({ kind, tool }) => `${kind} ${tool ?? ""}`)).toEqual(["user ", "assistant_tool_call fs.list", "assistant_tool_call fs.write", "tool_result fs.list"]);
+  expect(listOf<{ kind: string; tool?: string }>(state, "turns").map(({ kind, tool }) => `${kind} ${tool ?? ""}`)).toEqual(["user ", "assistant_tool_call fs.list", "assistant_tool_call fs.write", "tool_result fs.list"]);
   expect((await host.ask("list_sessions")).payload).toMatchObject({ sessions: [{ status: "awaiting_approval", busy: true }] });
   await host.ask("approval_response", { approvalId: asked.payload?.["approvalId"], approved: false });
   await host.response(turn);
@@ -163,7 +163,7 @@ test("S-27 list_sessions works without a session: newest first, by folder, bound
   await host.start([], { resumeSessionId: first });
   await host.end();
   using next = hostInProcess({ folder: host.folder });
-  const ids = async (payload: unknown): Promise<unknown> => ((await next.ask("list_sessions", payload)).payload?.["sessions"] as { id: string }[]).map(({ id }) => id);
+  const ids = async (payload: unknown): Promise<unknown> => listOf<{ id: string }>((await next.ask("list_sessions", payload)).payload, "sessions").map(({ id }) => id);
   const [newest, oldest] = (await ids({})) as string[];
   expect(new Set([newest, oldest])).toEqual(new Set([first, second]));
   expect(await ids({ workingDir: next.folder.at("state") })).toEqual([second]);

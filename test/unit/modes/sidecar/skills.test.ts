@@ -1,7 +1,7 @@
 // Skills over the sidecar's wire (sidecar.md 3.6, 9, 13).
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, symlinkSync } from "node:fs";
-import { checkSeen, hostInProcess, type SidecarHost } from "../../../support/sidecar-host.ts";
+import { checkSeen, hostInProcess, listOf, type SidecarHost } from "../../../support/sidecar-host.ts";
 
 const skill = (name: string, description = "does it"): string => `---\nname: ${name}\ndescription: ${description}\nversion: "1.2"\n---\nBody.\n`;
 
@@ -9,7 +9,7 @@ async function endsWell(host: SidecarHost): Promise<void> {
   expect(await host.end()).toEqual({ exitCode: 0, breaches: [] });
 }
 
-const names = async (host: SidecarHost): Promise<unknown> => ((await host.ask("skill_list")).payload?.["skills"] as { name: string; source: string }[]).map(({ name, source }) => `${name} ${source}`);
+const names = async (host: SidecarHost): Promise<unknown> => listOf<{ name: string; source: string }>((await host.ask("skill_list")).payload, "skills").map(({ name, source }) => `${name} ${source}`);
 
 test("S-60 install, list, uninstall: name and folder, the registry before each answer, false the second time", async () => {
   using host = hostInProcess({ files: { "src/SKILL.md": skill("my-skill"), "src/scripts/run.sh": "echo" } });

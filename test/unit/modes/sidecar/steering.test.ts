@@ -1,7 +1,7 @@
 // Steering, cancelling and the end of a session on the sidecar's wire, one test a statement (sidecar.md 13).
 import { expect, test } from "bun:test";
 import type { ScriptItem } from "../../../support/scripted.ts";
-import { checkSeen, hostInProcess, type SidecarHost } from "../../../support/sidecar-host.ts";
+import { checkSeen, hostInProcess, listOf, type SidecarHost } from "../../../support/sidecar-host.ts";
 
 const list: ScriptItem = { call: "fs.list", args: { path: "." } };
 const write: ScriptItem = { call: "fs.write", args: { path: "a.txt", content: "x" } };
@@ -85,7 +85,7 @@ test("S-47 cancel in inference, in a wait, in an approval and in a tool: the ans
   expect(summaries.filter((summary) => !summary.startsWith("cancelled"))).toEqual([]);
   const { payload } = await host.ask("get_session", { sessionId: host.sessionId });
   expect(payload).toMatchObject({ status: "cancelled", lastError: null, turnCount: 4, stepCount: 4 });
-  expect((payload?.["turns"] as { stopped?: boolean; text?: string }[]).find(({ stopped }) => stopped)?.text).toBe("half a");
+  expect(listOf<{ stopped?: boolean; text?: string }>(payload, "turns").find(({ stopped }) => stopped)?.text).toBe("half a");
   expect((await host.turn()).payload).toMatchObject({ reason: "reply", turnIndex: 4 });
   await endsWell(host);
 });

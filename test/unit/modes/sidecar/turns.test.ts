@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import type { ScriptItem } from "../../../support/scripted.ts";
-import { checkSeen, hostInProcess, type SidecarHost } from "../../../support/sidecar-host.ts";
+import { checkSeen, hostInProcess, listOf, type SidecarHost } from "../../../support/sidecar-host.ts";
 
 const list: ScriptItem = { call: "fs.list", args: { path: "." } };
 const read = (path: string): ScriptItem => ({ call: "fs.read", args: { path } });
@@ -181,7 +181,7 @@ test("S-40 a model that always fails: step errors, session_failed, and an answer
   expect([answer.ok, answer.payload?.["error"]]).toEqual([true, { message: "broken", category: "model" }]);
   const state = (await host.ask("get_session", { sessionId: host.sessionId })).payload;
   expect(state).toMatchObject({ status: "failed", lastError: "broken" });
-  expect((state?.["turns"] as { text: string }[]).at(-1)?.text).toBe("[the turn failed: broken]");
+  expect(listOf<{ text: string }>(state, "turns").at(-1)?.text).toBe("[the turn failed: broken]");
   expect((await host.turn()).payload?.["reason"]).toBe("reply");
   await endsWell(host);
 });
