@@ -14,6 +14,8 @@ interface Made {
   call: ToolCall;
   tool: ToolSpec;
   isError: boolean;
+  /** Its result names an argument that helps. */
+  isAdvised: boolean;
 }
 
 export class LoopGuard {
@@ -50,9 +52,9 @@ export class LoopGuard {
     return this.#barrenSteps === 1;
   }
 
-  /** The call of this tool that failed in the last step. */
+  /** The call of this tool that failed in the last step and was not told how to do better. */
   failedCall(tool: string): ToolCall | undefined {
-    return this.#lastStep.find((made) => made.isError && made.tool.name === tool)?.call;
+    return this.#lastStep.find((made) => made.isError && !made.isAdvised && made.tool.name === tool)?.call;
   }
 
   get onlyReply(): boolean {
@@ -83,8 +85,9 @@ export class LoopGuard {
         notes.set(result, "You made this call before and its result is the same. Do not repeat it: use what you know, take another way, or reply.");
       }
       this.#results.set(key, text);
-      for (const name of namedArguments(tool, text)) this.revealed.add(name);
-      const made = { call, tool, isError: result.isError };
+      const advice = namedArguments(tool, text);
+      for (const name of advice) this.revealed.add(name);
+      const made = { call, tool, isError: result.isError, isAdvised: advice.length > 0 };
       if (tool.class !== "shell" && !tool.quotes && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
       this.#lastStep.push(made);
       this.#remember(made);

@@ -21,10 +21,12 @@ export function askOnTerminal(io: ProcessIo): AskApproval {
 async function ask(question: string, grantable: boolean, io: ProcessIo, signal: AbortSignal): Promise<ApprovalAnswer> {
   if (signal.aborted) return { approved: false };
   const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  // Holds what is typed ahead.
+  const lines = reader[Symbol.asyncIterator]();
   try {
     for (;;) {
       io.write(question);
-      const line = (await firstLine(reader, signal))?.trim().toLowerCase();
+      const line = (await nextLine(lines, signal))?.trim().toLowerCase();
       if (line === undefined || line === "n" || line === "no") return { approved: false };
       if (line === "y" || line === "yes") return { approved: true, grant: "once" };
       if (grantable && (line === "s" || line === "session")) return { approved: true, grant: "session" };
@@ -36,15 +38,12 @@ async function ask(question: string, grantable: boolean, io: ProcessIo, signal: 
 }
 
 /** undefined when the terminal is closed or the turn is cancelled. */
-async function firstLine(reader: ReturnType<typeof createInterface>, signal: AbortSignal): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const none = (): void => resolve(undefined);
-  reader.once("line", resolve);
-  reader.once("close", none);
-  signal.addEventListener("abort", none, { once: true });
-  const line = await promise;
-  reader.off("line", resolve);
-  reader.off("close", none);
-  signal.removeEventListener("abort", none);
-  return line;
+async function nextLine(lines: AsyncIterator<string>, signal: AbortSignal): Promise<string | undefined> {
+  const cancelled = Promise.withResolvers<undefined>();
+  const cancel = (): void => cancelled.resolve(undefined);
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  const next = await Promise.race([lines.next(), cancelled.promise]);
+  signal.removeEventListener("abort", cancel);
+  return next === undefined || next.done === true ? undefined : next.value;
 }
