@@ -4,10 +4,11 @@
 // that has said that it only answers no longer changes files: under that goal the grammar offers nothing that could.
 import type { ActionEvent } from "../core/engine.ts";
 import type { ToolSpec } from "../core/tool.ts";
-import { GrammarRules, characterRule, isRecord, literal, type JsonSchema } from "./gbnf.ts";
+import { GrammarRules, characterRule, literal, type JsonSchema } from "./gbnf.ts";
 import { objectBody, schemaRule, type ForbiddenObject } from "./grammar.ts";
 import { JsonStringReader, JsonValueReader } from "./json-reader.ts";
-import { offeredArguments, type ObjectSchema, type OfferOptions } from "./offer.ts";
+import { offeredArguments, type OfferOptions } from "./offer.ts";
+import { severalCalls } from "./several-calls.ts";
 
 export interface ActionGrammarOptions {
   tools: readonly ToolSpec[];
@@ -37,33 +38,12 @@ export function actionGrammar({ tools, parallelMax, forbidden, offer, mayReply =
     if (offered === undefined || value === undefined) continue;
     const head = tool.class === "write" ? heads.change : heads.any;
     const call = rules.add(`${tool.name}-call`, `${head} ${literal(`${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);
-    alternatives.push(tool.class === "read" ? (severalCalls(rules, call, head, tool, offered, parallelMax, forbidden) ?? call) : call);
+    alternatives.push(call);
+    const several = tool.class === "read" && severalCalls(rules, tool.name, { offered, forbidden: forbidden?.get(tool.name) ?? [], parallelMax, callOf: (args) => `${head} ${literal(`${JSON.stringify(tool.name)},"args":${JSON.stringify(args)}}`)}` });
+    if (several) alternatives.push(several);
   }
   if (mayReply || alternatives.length === 0) alternatives.unshift(reply);
   return `root ::= ${alternatives.join(" | ")}\n${rules}`;
-}
-
-/** More different things than this are not read in one step. */
-const severalMax = 24;
-
-/**
- * A rule for several calls of a tool that reads one named thing, each thing once, in the order of their names: a small
- * model that may read one thing twice does. undefined where a tool takes anything else.
- */
-function severalCalls(rules: GrammarRules, single: string, head: string, tool: ToolSpec, offered: ObjectSchema, parallelMax: number, forbidden: ActionGrammarOptions["forbidden"]): string | undefined {
-  const [member, ...others] = Object.entries(offered.properties);
-  const choices = member && offered.required.includes(member[0]) && isRecord(member[1]) ? member[1]["enum"] : undefined;
-  if (!member || others.length > 0 || !Array.isArray(choices) || parallelMax < 2) return undefined;
-  const made = new Set(forbidden?.get(tool.name)?.map((object) => object.get(member[0])));
-  const values = choices.filter((choice) => !made.has(choice));
-  if (values.length < 2 || values.length > severalMax) return undefined;
-  const callOf = (value: unknown): string => `${head} ${literal(`${JSON.stringify(tool.name)},"args":${JSON.stringify({ [member[0]]: value })}}`)}`;
-  let later: string[] = [];
-  for (const [index, value] of [...values.entries()].toReversed()) {
-    const more = later.length === 0 ? "" : ` ("\\n" (${later.join(" | ")}))?`;
-    later = [rules.add(`${tool.name}-several-${index}`, callOf(value) + more), ...later];
-  }
-  return rules.add(`${tool.name}-several`, [single, ...later].join(" | "));
 }
 
 const goals = ["answer", "change"] as const;

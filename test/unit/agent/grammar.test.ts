@@ -183,3 +183,52 @@ describe("forbidden objects", () => {
     expect(accepts(grammar, '{"path":"b","tags":["x"]}')).toBe(true);
   });
 });
+
+describe("several calls in one action", () => {
+  const tool = (values: string[]): ToolSpec => ({ name: "fs.read", description: "", class: "read", schema: z.strictObject({ path: z.enum(values as [string, ...string[]]) }) });
+  const call = (path: string): string => `{"goal":"answer","tool":"fs.read","args":{"path":${JSON.stringify(path)}}}`;
+  const grammarOf = (values: string[], parallelMax = 3, made: string[] = []) =>
+    parseGbnf(actionGrammar({ tools: [tool(values)], parallelMax, forbidden: new Map([["fs.read", made.map((path) => new Map([["path", path]]))]]) }));
+
+  test("each thing once, in order, up to the limit", () => {
+    const grammar = grammarOf(["a", "b", "c", "d"]);
+    for (const [paths, accepted] of [
+      [["a"], true],
+      [["a", "b"], true],
+      [["a", "c", "d"], true],
+      [["a", "a"], false],
+      [["b", "a"], false],
+      [["a", "b", "c", "d"], false],
+    ] as const) {
+      expect([paths, accepts(grammar, paths.map(call).join("\n"))]).toEqual([paths, accepted]);
+    }
+  });
+
+  test("what was read before is not read again with others", () => {
+    const grammar = grammarOf(["a", "b", "c"], 3, ["a"]);
+    expect(accepts(grammar, [call("b"), call("c")].join("\n"))).toBe(true);
+    expect(accepts(grammar, [call("a"), call("b")].join("\n"))).toBe(false);
+    expect(accepts(grammar, call("a"))).toBe(false);
+  });
+
+  test("a tool that takes any text makes one call", () => {
+    const grammar = parseGbnf(actionGrammar({ tools: [{ name: "fs.find", description: "", class: "read", schema: z.strictObject({ pattern: z.string() }) }], parallelMax: 4 }));
+    const find = '{"goal":"answer","tool":"fs.find","args":{"pattern":"x"}}';
+    expect(accepts(grammar, find)).toBe(true);
+    expect(accepts(grammar, `${find}\n${find}`)).toBe(false);
+  });
+
+  test("a call that only changes things says so", () => {
+    const grammar = parseGbnf(actionGrammar({ tools: [{ name: "fs.trash", description: "", class: "write", schema: z.strictObject({ path: z.string() }) }], parallelMax: 4 }));
+    expect(accepts(grammar, '{"goal":"change","tool":"fs.trash","args":{"path":"x"}}')).toBe(true);
+    expect(accepts(grammar, '{"goal":"answer","tool":"fs.trash","args":{"path":"x"}}')).toBe(false);
+  });
+
+  test("a reply may be withheld, unless nothing else is left", () => {
+    const reply = '{"goal":"answer","tool":"reply","args":{"text":"x"}}';
+    const tools = [tool(["a"])];
+    expect(accepts(parseGbnf(actionGrammar({ tools, parallelMax: 1, mayReply: false })), reply)).toBe(false);
+    expect(accepts(parseGbnf(actionGrammar({ tools, parallelMax: 1 })), reply)).toBe(true);
+    expect(accepts(parseGbnf(actionGrammar({ tools: [], parallelMax: 1, mayReply: false })), reply)).toBe(true);
+  });
+});
