@@ -34,8 +34,13 @@ function collectIds(value: unknown, names: Map<string, string>): void {
 function normaliseValue(value: unknown, key: string, places: Places, names: ReadonlyMap<string, string>): unknown {
   const placeholder = replaced[key];
   if (placeholder !== undefined && value !== null && !isObject(value)) return placeholder;
-  if (typeof value === "string") return names.get(value) ?? normaliseText(value, places);
+  if (typeof value === "string") {
+    const text = names.get(value) ?? normaliseText(value, places);
+    // How long a request is depends on the system text, which no order is about.
+    return key === "errorMessage" ? text.replaceAll(/\b\d+ tokens/g, "<count> tokens") : text;
+  }
   if (Array.isArray(value)) return value.map((item) => normaliseValue(item, "", places, names));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, normaliseValue(inner, name, places, names)]));
+  const isCompaction = "compactedText" in value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, isCompaction && name === "tokensBefore" ? "<count>" : normaliseValue(inner, name, places, names)]));
 }

@@ -55,19 +55,19 @@ export async function propose(run: CompactionRun, tokens: number, sizes: Sizes, 
   const { usage, calls } = planned ?? { usage: usageOf({}), calls: 0 };
   if (run.signal.aborted) return { usage, calls };
   let candidate = planned && candidates.make(lines, planned.gone, tail, { rung: "planned", planner: planned.planner });
-  if (candidate && isEnough(candidate, run) && !(isLoadBearing && candidate.requestTokens > sizes.hardLimit)) return { candidate, usage, calls };
+  if (candidate && isEnough(candidate) && !(isLoadBearing && candidate.requestTokens > sizes.hardLimit)) return { candidate, usage, calls };
   // A server that says overflow knows better than an estimate below the limit.
   if (isLoadBearing && (run.reason === "overflow" || tokens > sizes.hardLimit)) {
     const all = linesOf([...older, ...tail], request, sizes);
     candidate = candidates.fresh({ lines, tail, all }) ?? candidate;
   }
-  if (candidate && isEnough(candidate, run)) return { candidate, usage, calls };
+  if (candidate && isEnough(candidate)) return { candidate, usage, calls };
   return { message: tooLittle(candidate, tokens, sizes), usage, calls };
 }
 
-/** G1; a fresh one has passed its own test. What a person asked for is done whatever it frees (C2). */
-function isEnough({ isProgress, result }: Candidate, { reason }: CompactionRun): boolean {
-  return isProgress || result.rung === "fresh" || (reason === "manual" && result.stats.linesDeleted > 0);
+/** G1; a fresh one has passed its own test (C2). */
+function isEnough({ isProgress, result }: Candidate): boolean {
+  return isProgress || result.rung === "fresh";
 }
 
 function tooLittle(candidate: Candidate | undefined, tokens: number, { hardLimit, progressMin, window }: Sizes): string {

@@ -121,10 +121,12 @@ describe("guards", () => {
     expect(asked.events.at(-1)).toMatchObject({ errorMessage: expect.stringContaining("fewer than 20") });
   });
 
-  test("what a person asks for is done whatever it frees", async () => {
-    const { committed, compactor } = bench([user(many(24, "x")), said("b"), said("c")], ["2,3\n"]);
-    expect(await compactor.run({ reason: "manual", signal })).toMatchObject({ status: "compacted" });
-    expect(committed[0]?.stats.linesDeleted).toBe(2);
+  test("what a person asks for has to free enough as well, and keeps no other from being tried", async () => {
+    const { committed, compactor, events } = bench([...long(), assistant([{ type: "text", text: "b" }], "stop", 3300)], ["5,6\n"]);
+    expect(await compactor.run({ reason: "manual", signal })).toMatchObject({ status: "noop" });
+    expect(committed).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ reason: "manual", errorMessage: expect.stringContaining("fewer than 256") });
+    expect(compactor.isDue()).toBe(true);
   });
 
   test("a store that can't be written leaves the conversation as it was, and blocks nothing", async () => {
@@ -175,8 +177,8 @@ describe("an overflow", () => {
 
 describe("the tail", () => {
   test.each<[number, string | null]>([[0, null], [1, "entry5"], [2, "entry3"], [3, "entry3"], [4, "entry1"], [99, "entry0"]])("of %i messages keeps calls and results together", async (preserveRecent, first) => {
-    const messages = [user(many(30, "x")), called("a"), result("a", "r"), called("b"), result("b", "s"), said(many(30, "y"))];
-    const { committed, compactor, events } = bench(messages, ["2,20\n"], { settings: { ...settings, preserveRecent } });
+    const messages = [user(many(60, "a line of what the user wanted to have done")), called("a"), result("a", "r"), called("b"), result("b", "s"), said(many(30, "y"))];
+    const { committed, compactor, events } = bench(messages, ["2,40\n"], { settings: { ...settings, preserveRecent } });
     await compactor.run({ reason: "manual", signal });
     if (preserveRecent === 99) expect(events.at(-1)).toMatchObject({ errorMessage: expect.stringContaining("0 lines") });
     else expect(committed[0]?.firstKeptEntryId).toBe(first);
