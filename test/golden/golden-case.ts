@@ -98,7 +98,7 @@ export async function playCase(golden: GoldenCase): Promise<Played> {
   };
 }
 
-function argumentsOf({ arguments: [command = "", ...rest], script }: Pick<CaseFile, "arguments" | "script">, path: string): string[] {
+export function argumentsOf({ arguments: [command = "", ...rest], script }: Pick<CaseFile, "arguments" | "script">, path: string): string[] {
   return [command, ...(script ? ["--model", writeScript(path, script as unknown as Script)] : []), ...rest];
 }
 

@@ -6,6 +6,7 @@ import { textAt } from "../support/json-checker/values.ts";
 import { checkJsonStream, describeBreaches } from "../support/json-checker.ts";
 import { jsonWireShape } from "../support/wire-schema.ts";
 import { expand, type GoldenCase, loadCases, playCase, record, recorded, recordedEvents } from "./golden-case.ts";
+import { canPlayInProcess, playInProcess } from "./in-process.ts";
 import { describeOrder, followsOrder } from "./order.ts";
 
 const cases = loadCases();
@@ -22,6 +23,20 @@ describe("json", () => {
     const breaches = checkJsonIndependently(seen)?.flatMap((found, index) => found.map((breach) => `${seen[index]?.title}: ${breach}`));
     expect(breaches ?? []).toEqual([]);
   });
+});
+
+describe("json, in process", () => {
+  const playable = cases.filter(canPlayInProcess);
+
+  test("most cases can be played so", () => expect(playable.length).toBeGreaterThan(cases.length / 3));
+
+  for (const golden of playable) {
+    test(golden.title, async () => {
+      const { exitCode, transcript } = await playInProcess(golden);
+      expect(exitCode).toBe(golden.exitCode);
+      expect(transcript).toBe(recorded(golden, "stdout.jsonl") ?? "(nothing recorded)");
+    });
+  }
 });
 
 async function run(golden: GoldenCase): Promise<void> {
