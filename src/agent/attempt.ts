@@ -10,6 +10,8 @@ export interface AttemptOptions {
   model: ModelInfo;
   emit: Emit;
   runtime: Runtime;
+  /** Ids of the session's calls; the new ones are added. */
+  callIds: Set<string>;
   stepIndex: number;
   attempt: number;
   /** One line that says why the signal fired. */
@@ -102,7 +104,7 @@ class MessageWriter {
       case "thinking_end":
         return this.#closeBlock(contentIndex);
       case "call_start": {
-        const id = event.id ?? `call_${this.#options.runtime.id().replaceAll("-", "").slice(-12)}`;
+        const id = this.#callId(event.id);
         this.#blocks[contentIndex] = { kind: "call", id, name: event.name, text: "" };
         return this.#update({ type: "toolcall_start", contentIndex, id, toolName: event.name });
       }
@@ -138,6 +140,14 @@ class MessageWriter {
   /** Nothing came before the end: the message starts as it ends, and nothing is counted for it. */
   #told(message: AssistantMessage): AssistantMessage {
     return this.#opened ? message : { ...message, usage: usageOf({}) };
+  }
+
+  /** The engine's own id, unless the session has it already: some servers begin to count anew in every answer. */
+  #callId(given: string | undefined): string {
+    const { callIds, runtime } = this.#options;
+    const id = given !== undefined && !callIds.has(given) ? given : `call_${runtime.id().replaceAll("-", "").slice(-12)}`;
+    callIds.add(id);
+    return id;
   }
 
   async #open(): Promise<void> {

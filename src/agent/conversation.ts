@@ -4,6 +4,8 @@ import { compactedTextOf } from "./compaction/boundary.ts";
 
 export class Conversation {
   readonly messages: AgentMessage[];
+  /** Ids of all calls that were ever made. */
+  readonly callIds: Set<string>;
   #rawText = new WeakMap<AssistantMessage, string>();
   #notes = new WeakMap<AgentMessage, string>();
   /** What the user wanted before the messages that are left, when no message says it any more. */
@@ -12,6 +14,7 @@ export class Conversation {
 
   constructor(messages: readonly AgentMessage[] = []) {
     this.messages = [...messages];
+    this.callIds = new Set(messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : [])));
     const [boundary] = this.messages;
     const newer = this.messages.findIndex((message) => message.timestamp > (boundary?.timestamp ?? 0));
     this.#boundaryEnd = compactedTextOf(boundary) === undefined ? 0 : newer === -1 ? this.messages.length : newer;

@@ -176,7 +176,7 @@ class Turn {
     });
     const obstacle = signal.aborted ? undefined : (this.#storageFailure ?? (await this.#compaction.beforeRequest()));
     const events = obstacle ? failing(obstacle) : generation.events;
-    const told = await runAttempt({ events, model: engine.info(), commit, emit, runtime, stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, abortMessage });
+    const told = await runAttempt({ events, model: engine.info(), callIds: conversation.callIds, commit, emit, runtime, stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, abortMessage });
     const cut = settings.hosted !== undefined && told.message.stopReason === "length";
     const result = cut ? { ...told, failure: cutFailure } : told;
     const { message, failure } = result;
