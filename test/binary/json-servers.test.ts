@@ -116,6 +116,15 @@ describe("kinds of section 8", () => {
   });
 });
 
+test("a server that begins to count its calls anew in every answer: the stream's ids differ all the same (I9)", async () => {
+  const lists = says({ calls: [{ name: "fs_list", args: "{}", id: "call0" }] });
+  const finds = says({ calls: [{ name: "fs_find", args: '{"pattern":"*"}', id: "call0" }] });
+  await play([lists, finds, says({ text: ["done"] })], {}, ({ run }) => {
+    expectEnd(run, "ok", 0);
+    expect(new Set(run.all("tool_execution_start").map((event) => event["toolCallId"])).size).toBe(2);
+  });
+});
+
 test("J-42 a first prompt that fails with 401 and a second that works: both run, exit 1", async () => {
   await play([unauthorised, says({ text: ["fine"] })], { args: ["first", "second"] }, ({ run, server }) => {
     expectOrder(run, `${start} ${failed} AE{u,a} AS TS ms(u) me(u) ${text} me(a,stop) TE[] AE{u,a} Z{error}`);
