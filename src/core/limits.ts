@@ -37,6 +37,9 @@ export const limits = {
   searchedEntriesMax: 200_000,
   /** Paths outside the workspace that the user wrote about or granted; the oldest go first. */
   readablePathsMax: 200,
+  /** What a skill of a project may hold to be trusted. */
+  skillFilesMax: 1000,
+  skillBytesMax: 64 * 1024 * 1024,
   /** Pending steering texts of one turn. */
   steeringMax: 16,
   /** Standard input or one @FILE as a part of a prompt. */
@@ -87,4 +90,14 @@ export const limits = {
   errorTextCharsMax: 500,
   /** Tokens of texts that an engine keeps to send the same text without asking again. */
   keptTokensMax: 1_000_000,
+  /** Events that wait for a host's loop before its client stops reading. */
+  clientEventsMax: 1024,
+  /** Requests of a host's client without an answer. */
+  clientRequestsMax: 256,
+  /** Longest line that a host's client takes. */
+  clientLineBytesMax: 256 * 1024 * 1024,
+  /** Ends of the sidecar in a row, without any answer, after which a client gives up. */
+  clientRestartsMax: 3,
+  /** From a client's shutdown to the end of the process. */
+  clientCloseMs: 10_000,
 } as const;

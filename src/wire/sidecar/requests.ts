@@ -71,6 +71,8 @@ export const requestPayloads = {
   set_model: SetModelPayload,
 } as const;
 
+export type RequestPayloads = { [Type in keyof typeof requestPayloads]: z.infer<(typeof requestPayloads)[Type]> };
+
 export const HostRequestType = z.enum(Object.keys(requestPayloads) as (keyof typeof requestPayloads)[]);
 export type HostRequestType = z.infer<typeof HostRequestType>;
 
