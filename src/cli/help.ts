@@ -9,6 +9,7 @@ export function overview(): string {
   atomic sidecar              requests and events as lines of JSON on stdin and stdout, for desktop hosts
   atomic models               list | pull | path | verify | rm | add: the weights on this machine
   atomic sessions             list | show | name | export | import | rm: past conversations
+  atomic skills               list | install | uninstall | trust: instructions for kinds of jobs
   atomic config               list | get | set | unset: the configuration
   atomic schema [PART]        JSON Schema of the wires and the configuration (json, sidecar, config)
   atomic doctor               what this machine offers and whether everything works

@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, Run>> = {
   sidecar: async (argv, io) => (await import("./sidecar-command.ts")).runSidecarCommand(argv, io),
   models: async (argv, io) => (await import("./configured-commands.ts")).runModelsCommand(argv, io),
   sessions: async (argv, io) => (await import("./sessions.ts")).runSessions(argv, plain(io)),
+  skills: async (argv, io) => (await import("./skills.ts")).runSkills(argv, io),
   config: async (argv, io) => (await import("./config.ts")).runConfig(argv, plain(io)),
   schema: async (argv, io) => (await import("./configured-commands.ts")).printSchema(argv, io),
   doctor: async (argv, io) => (await import("./doctor.ts")).runDoctor(argv, io),

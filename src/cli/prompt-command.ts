@@ -133,7 +133,7 @@ async function prepare(parsed: PromptArguments, io: ProcessIo): Promise<Prepared
     record,
     runtime,
     systemPrompt,
-    systemAdditions,
+    systemAdditions: [...toolSetup.additions(runtime.log), ...systemAdditions],
     readPrompts: (signal) => readPrompts({ parsed, files, stdin: { kind: stdinKind, open: () => Bun.stdin.stream() }, images: model.choice.images, warn: io.warn, signal }),
   };
 }

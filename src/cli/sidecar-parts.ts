@@ -8,6 +8,7 @@ import { EngineDesk } from "../modes/sidecar/engine-desk.ts";
 import type { SidecarParts } from "../modes/sidecar/routes.ts";
 import { SkillDesk } from "../modes/sidecar/skill-desk.ts";
 import { Session } from "../session/session.ts";
+import { TrustedSkills } from "../skills/trusted-skills.ts";
 import { openStore, type SessionStore } from "../session/store.ts";
 import { describeWorkspace } from "../tools/describe-workspace.ts";
 import { workspaceView } from "../tools/workspace-view.ts";
@@ -27,12 +28,12 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
   return {
     store: () => (store ??= openStore(paths.sessions)),
     desk,
-    skills: new SkillDesk({ globalDir: paths.skills, disabled: config.skills.disabled, platform: process.platform, home }),
+    skills: new SkillDesk({ globalDir: paths.skills, disabled: config.skills.disabled, platform: process.platform, home, trusted: new TrustedSkills(paths.trustedSkills) }),
     approvalLevel: config.agent.approvalLevel ?? defaultLevel,
     runtime: { now: steadyClock(), id: () => Bun.randomUUIDv7() },
     openSession: ({ approvalLevel, record, workingDir }, { emit, engine, runtime, turnCount }) => {
       const workspace = existsSync(workingDir) ? realpathSync(workingDir) : workingDir;
-      const { close, readable, tools } = setUpTools(loaded, io.env, { workspace, home }, {});
+      const { additions, close, readable, tools } = setUpTools(loaded, io.env, { workspace, home }, {});
       const session = new Session({
         id: record.identity.id,
         workspace,
@@ -43,6 +44,7 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
         asker: "reader",
         approvalTimeoutMs: config.approvals.timeoutMs,
         readable,
+        systemAdditions: additions(runtime.log),
         describeWorkspace: () => describeWorkspace(workspace),
         view: workspaceView(workspace, homedir()),
         messages: record.messages,

@@ -6,11 +6,19 @@ import type { LoadedConfig } from "../config/load.ts";
 import { AgentError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Tool } from "../core/tool.ts";
+import type { Log } from "../core/runtime.ts";
+import type { Skills } from "../core/skill.ts";
+import { skillCatalog } from "../skills/catalog.ts";
+import type { SkillPlaces } from "../skills/read-skills.ts";
+import { sessionSkills } from "../skills/session-skills.ts";
+import { TrustedSkills } from "../skills/trusted-skills.ts";
 import { builtinTools } from "../tools/index.ts";
 import { ReadablePaths } from "../tools/readable-paths.ts";
 
 export interface ToolSetup {
   tools: Tool[];
+  /** Paragraphs of the prompt that the tools need; says in the log what does not fit. */
+  additions: (log: Log) => string[];
   /** Takes what the user wrote. */
   readable: ReadablePaths;
   /** Removes the private temporary folder. */
@@ -25,17 +33,19 @@ export interface ToolChoice {
 
 /** @throws AgentError `usage` for a name or pattern that fits no tool */
 export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, string | undefined>>, places: { workspace: string; home: string }, choice: ToolChoice): ToolSetup {
-  const { config, stateDir } = loaded;
+  const { config, paths, stateDir } = loaded;
   const { shell } = config.tools;
   // Its name is fixed now, for the sandbox; it is made when a command first runs.
   const temporaryFolder = join(tmpdir(), `atomic-${crypto.randomUUID()}`);
   const readable = new ReadablePaths(places.workspace, places.home);
+  const skills = sessionSkills(skillPlaces(loaded, places.workspace), new TrustedSkills(paths.trustedSkills));
   const all = builtinTools({
     home: places.home,
     stateFolder: stateDir,
     readScope: config.agent.readScope,
-    readable: readable.list,
+    readable: () => [...readable.list(), paths.skills],
     temporaryFolder,
+    skills,
     shell: {
       defaultTimeoutMs: shell.defaultTimeoutMs,
       sandbox: shell.sandbox,
@@ -46,7 +56,25 @@ export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, st
       secretVariables: config.llm.providers.flatMap(({ apiKeyEnvVar }) => apiKeyEnvVar ?? []),
     },
   });
-  return { tools: chosen(all, choice), readable, close: () => rmSync(temporaryFolder, { recursive: true, force: true }) };
+  const tools = chosen(all, choice);
+  const tellsSkills = tools.some(({ name }) => name === "skill.view");
+  return {
+    tools,
+    additions: (log) => (tellsSkills ? catalogText(skills, config.skills.catalogTokenBudget, log) : []),
+    readable,
+    close: () => rmSync(temporaryFolder, { recursive: true, force: true }),
+  };
+}
+
+/** Where the skills of a session in this folder lie. */
+export function skillPlaces({ config, paths }: LoadedConfig, workspace: string): SkillPlaces {
+  return { globalDir: paths.skills, projectDir: join(workspace, ".atomic-agent", "skills"), disabled: config.skills.disabled, platform: process.platform };
+}
+
+function catalogText(skills: Skills, tokensMax: number, log: Log): string[] {
+  const { left, text } = skillCatalog(skills.list(), tokensMax);
+  if (left.length > 0) log("warn", `the list of skills in the prompt is full (skills.catalogTokenBudget is ${tokensMax}); left out: ${left.join(", ")}`);
+  return text === undefined ? [] : [text];
 }
 
 function chosen(all: readonly Tool[], { tools, excludeTools }: ToolChoice): Tool[] {

@@ -13,6 +13,8 @@ export interface StatePaths {
   env: string;
   sessions: string;
   skills: string;
+  /** Which skills of projects a person trusted, JSON Lines. */
+  trustedSkills: string;
   models: string;
   promptStates: string;
   engine: string;
@@ -34,6 +36,7 @@ export function statePaths(stateDir: string): StatePaths {
     env: join(stateDir, ".env"),
     sessions: join(stateDir, "sessions.sqlite"),
     skills: join(stateDir, "skills"),
+    trustedSkills: join(stateDir, "trusted-skills.jsonl"),
     models: join(stateDir, "models"),
     promptStates: join(stateDir, "prompt-states"),
     engine: join(stateDir, "engine"),

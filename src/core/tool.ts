@@ -38,10 +38,14 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   quotes?: { file: string; text: string };
   /** The file whose whole content the call would replace. */
   replaces?(args: z.infer<Schema>): string | undefined;
+  /** Whether it is of any use now; absent = always. Asked before each turn. */
+  isOffered?(): boolean;
   /** What the call will touch, judged on real paths; empty when nothing has to be allowed. May throw a ToolError. */
   needs(args: z.infer<Schema>, context: ToolContext): Promise<ApprovalNeed[]>;
   /** What an answer to a question about this call is bound to; absent = to the real paths alone, which `run` checks itself. */
   binding?(args: z.infer<Schema>, context: ToolContext): Promise<Binding>;
+  /** A person said yes to what the call needs; it runs next. */
+  approved?(args: z.infer<Schema>, context: ToolContext): Promise<void>;
   /** @throws ToolError for every failure that the model should see. */
   run(args: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
 }

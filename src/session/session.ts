@@ -98,12 +98,12 @@ export class Session {
       runtime: options.runtime,
     });
     const { systemPrompt, systemAdditions } = options;
-    this.#system = systemText({ tools: options.tools, additions: systemAdditions ?? [], ...(systemPrompt === undefined ? {} : { replacement: systemPrompt }) });
+    this.#system = systemText({ tools: offered(options.tools), additions: systemAdditions ?? [], ...(systemPrompt === undefined ? {} : { replacement: systemPrompt }) });
     this.#compactor = new Compactor({
       engine: options.engine,
       conversation: this.#conversation,
       system: this.#system,
-      tools: options.tools,
+      tools: offered(options.tools),
       settings: options.settings.compaction,
       retry: options.settings.retry,
       entryIdOf: options.entryIdOf ?? unstoredIds(options.runtime),
@@ -137,7 +137,7 @@ export class Session {
       conversation: this.#conversation,
       compactor: this.#compactor,
       system: this.#system,
-      tools: this.#options.tools,
+      tools: offered(this.#options.tools),
       approvals: this.#approvals,
       inbox: this.#inbox,
       workspace: this.#options.workspace,
@@ -253,6 +253,10 @@ export class Session {
   #abortedOutcome(): TurnOutcome {
     return this.#abortReason?.kind === "timeout" ? "timeout" : "aborted";
   }
+}
+
+function offered(tools: readonly Tool[]): Tool[] {
+  return tools.filter((tool) => tool.isOffered?.() ?? true);
 }
 
 /** Ids as the store would give them, for messages that are not stored. */

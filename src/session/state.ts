@@ -40,7 +40,7 @@ export function sessionStateOf({ session, entries, isBusy }: StateSource, live?:
     status: live?.status ?? progress.status,
     knownFacts: [],
     latestResult: latestResultOf(turns),
-    loadedSkills: [],
+    loadedSkills: loadedSkillsOf(entries, live?.results ?? []),
     loadedTools: [],
     worldSnapshot: null,
     stepCount: progress.stepCount + (live?.openSteps ?? 0),
@@ -137,6 +137,17 @@ function assistantTurns({ content, stopReason, terminal, timestamp: at }: Assist
 function resultTurn({ content, details, isError, timestamp: at, toolCallId, toolName }: ToolResultMessage): ConversationTurn {
   const isCut = typeof details === "object" && details !== null && "truncation" in details;
   return { kind: "tool_result", at, tool: toolName, status: isError ? "error" : "ok", summary: contentText(content), ...(isCut ? { truncated: true } : {}), toolCallId };
+}
+
+/** Each skill as it was last opened. */
+function loadedSkillsOf(entries: readonly AnyEntry[], late: readonly ToolResultMessage[]): SessionState["loadedSkills"] {
+  const skills = new Map<string, SessionState["loadedSkills"][number]>();
+  for (const message of [...entries.flatMap(messagesOf), ...late]) {
+    if (message.role !== "toolResult" || message.toolName !== "skill.view" || message.isError) continue;
+    const { name, version } = (message.details ?? {}) as { name?: unknown; version?: unknown };
+    if (typeof name === "string") skills.set(name, { name, version: String(version ?? "0.0.0"), body: contentText(message.content), loadedAt: message.timestamp });
+  }
+  return [...skills.values()];
 }
 
 function latestResultOf(turns: readonly ConversationTurn[]): SessionState["latestResult"] {

@@ -27,7 +27,7 @@ export async function installSkill(sourcePath: string, { force, globalDir, home,
   const source = isAbsolute(given) ? given : resolve(workingDir, given);
   if (!(await isThere(source))) throw refused(`there is no folder ${source}`);
   if (!(await isThere(join(source, "SKILL.md")))) throw refused(`${source} holds no SKILL.md`);
-  const skill = await readSkill(source);
+  const skill = readSkill(source);
   if (skill === undefined) throw refused(`${source} is no folder`);
   await refuseLinksOut(await realpath(source));
   const target = join(globalDir, skill.name);

@@ -9,11 +9,12 @@ import { fsRead } from "./fs-read.ts";
 import { fsTrash } from "./fs-trash.ts";
 import { fsWrite } from "./fs-write.ts";
 import { shellRun } from "./shell-run.ts";
+import { skillView } from "./skill-view.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export type { ShellOptions, ToolOptions } from "./tool-options.ts";
 
 /** In the order in which the model is told of them. */
 export function builtinTools(options: ToolOptions): Tool[] {
-  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsWrite(options), fsEdit(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options)];
+  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsWrite(options), fsEdit(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options), ...(options.skills ? [skillView(options.skills)] : [])];
 }

@@ -78,12 +78,14 @@ export function writeNeeds(place: Place, context: ToolContext, options: ToolOpti
 
 /** True when the place is one of the product's own settings, also under another name of the same file. */
 export function isConfiguration(place: Place, options: ToolOptions): boolean {
-  return isSame(place, `${options.stateFolder}/config.json`) || isSame(place, `${options.stateFolder}/.env`);
+  return settingsFiles.some((name) => isSame(place, `${options.stateFolder}/${name}`));
 }
 
 export function isInside(place: Place, folders: readonly string[]): boolean {
   return folders.some((folder) => relativeTo(resolve(rawPath(folder), true).real, place.real) !== undefined);
 }
+
+const settingsFiles = ["config.json", ".env", "trusted-skills.jsonl"];
 
 interface Link {
   at: RawPath;

@@ -12,7 +12,7 @@ import { checkJudged, rememberJudged } from "./open.ts";
 import { OutputTail } from "./output-tail.ts";
 import { locate, type Place } from "./path.ts";
 import { runCommand } from "./run-command.ts";
-import { shellBinding, shellNeeds } from "./shell-needs.ts";
+import { shellBinding, shellNeeds, untrustedSkills } from "./shell-needs.ts";
 import { shellResult } from "./shell-result.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
@@ -33,6 +33,10 @@ export function shellRun(options: ToolOptions): Tool<typeof ShellRunArguments> {
       const folder = folderOf(args, context, options);
       rememberJudged(args, [folder.real]);
       return shellNeeds({ command: args.command, folder, kind: kindOf(options) }, context, options);
+    },
+    async approved(args, context) {
+      const call = { command: args.command, folder: folderOf(args, context, options), kind: kindOf(options) };
+      for (const skill of untrustedSkills(call, context, options)) options.skills?.trust(skill);
     },
     binding: async (args, context) => shellBinding({ command: args.command, folder: folderOf(args, context, options), kind: kindOf(options) }, context, options),
     async run(args, context) {

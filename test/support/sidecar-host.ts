@@ -249,11 +249,7 @@ export function hostOfExecutable(options: HostOptions & { link?: string } = {}):
 export function spawnSidecar(command: string[], { cwd, env = {} }: { env?: { [name: string]: string }; cwd?: string } = {}) {
   const home = makeHome();
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "pipe", ...(cwd === undefined ? {} : { cwd }), env: { PATH: "/usr/bin:/bin", HOME: home.path, ATOMIC_AGENT_STATE_DIR: home.state, ...env } });
-  const end = (): void => {
-    child.kill("SIGKILL");
-    home[Symbol.dispose]();
-  };
-  return { home, child, [Symbol.dispose]: end };
+  return { home, child, [Symbol.dispose]: () => (child.kill("SIGKILL"), home[Symbol.dispose]()) };
 }
 
 export const framesOf = (text: string): Frame[] => text.split("\n").slice(0, -1).map((line) => JSON.parse(line) as Frame);

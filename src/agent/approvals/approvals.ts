@@ -58,6 +58,7 @@ export class Approvals {
     if (outcome.grant === "session" && need.grant !== undefined) this.#grant(need, hash);
     const changed = changedPath(binding, await bind());
     if (changed !== undefined) throw new ToolError(`changed after approval: ${changed}`);
+    await tool.approved?.(args, context);
   }
 
   /** The first answer wins. @returns what was granted; undefined when nothing of that id is open. */

@@ -1,8 +1,10 @@
 // The skills of the session that runs, as the sidecar's requests see them (sidecar.md section 9). The list that was told last
 // is the process's, not the session's.
 import { join } from "node:path";
+import { folderHash } from "../../skills/folder-hash.ts";
 import { installSkill, uninstallSkill } from "../../skills/install.ts";
 import { type FoundSkill, readSkills } from "../../skills/read-skills.ts";
+import type { TrustedSkills } from "../../skills/trusted-skills.ts";
 import type { ResponsePayloads, SkillSummary } from "../../wire/sidecar/schema.ts";
 
 export interface SkillDeskOptions {
@@ -10,6 +12,7 @@ export interface SkillDeskOptions {
   disabled: readonly string[];
   platform: string;
   home: string;
+  trusted: TrustedSkills;
 }
 
 export class SkillDesk {
@@ -26,7 +29,7 @@ export class SkillDesk {
   async read(workingDir: string, warn: (message: string) => void): Promise<boolean> {
     this.#workingDir = workingDir;
     const { disabled, globalDir, platform } = this.#options;
-    const { skills, warnings } = await readSkills({ globalDir, projectDir: join(workingDir, ".atomic-agent", "skills"), disabled, platform });
+    const { skills, warnings } = readSkills({ globalDir, projectDir: join(workingDir, ".atomic-agent", "skills"), disabled, platform });
     for (const warning of warnings) warn(warning);
     this.#skills = skills;
     return JSON.stringify(this.registry()) !== this.#told;
@@ -41,8 +44,18 @@ export class SkillDesk {
       path,
       ...(dangerous ? { dangerous } : {}),
       // What a project brings is not trusted by itself.
-      ...(source === "project" ? { trusted: false } : {}),
+      ...(source === "project" ? { trusted: this.#isTrusted(path) } : {}),
     }));
+  }
+
+  /** As it is now, not as it was read. */
+  #isTrusted(path: string): boolean {
+    try {
+      return this.#options.trusted.has(folderHash(path));
+    } catch {
+      // What can't be looked at, or is gone, is not trusted.
+      return false;
+    }
   }
 
   /** The list as `skill_registry_updated` tells it. */
