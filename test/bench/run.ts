@@ -10,6 +10,7 @@ import { writeScript } from "../support/scripted.ts";
 import { makeWorkspace } from "../support/workspace.ts";
 import { measurePairs, median } from "./pairs.ts";
 import type { Speed } from "./speed.ts";
+import { deltaCount, measureSpeed, measureWaiting, streamBounds } from "./stream.ts";
 
 interface Row {
   what: string;
@@ -25,7 +26,7 @@ const { values: options } = parseArgs({ options: { quick: { type: "boolean", def
 
 process.env["ATOMIC_TEST_MODELS"] ??= join(repositoryRoot, "test/.cache/models");
 const rows: Row[] = [];
-for (const measure of options.quick ? [startUp, headerLine] : [startUp, headerLine, engineSpeed, tokensPerStep]) rows.push(...(await measure()));
+for (const measure of options.quick ? [startUp, headerLine, streams] : [startUp, headerLine, streams, engineSpeed, tokensPerStep]) rows.push(...(await measure()));
 printTable(rows);
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ date: new Date().toISOString(), machine: machine(), rows }, null, 2)}\n`);
 process.exitCode = rows.some(isMissed) ? 1 : 0;
@@ -52,6 +53,21 @@ async function headerLine(): Promise<Row[]> {
     return durationMs;
   };
   return [{ what: "atomic json, first line, against bun -e 0", unit: "ms", ...(await measurePairs(Number(options.pairs), ours, bareBun)) }];
+}
+
+/** Many small pieces through a pipe: how fast, and in what memory with readers of both kinds. */
+async function streams(): Promise<Row[]> {
+  if (process.platform !== "linux") return [];
+  say("streams (a minute)");
+  const { speed, growth } = await measureSpeed(5);
+  const { deltas, snapshots, snapshotMebibytes } = await measureWaiting(3);
+  const many = deltaCount.toLocaleString("en");
+  return [
+    { what: `${many} deltas, against a bare loop that writes the same`, unit: "lines/s", ...speed, target: { least: streamBounds.speedLeast } },
+    { what: `${many} deltas: peak memory, against a tenth of them`, unit: "MiB", ...growth, target: { most: streamBounds.growthMost } },
+    { what: `${many} deltas: peak memory, reader stops for 2 s, against one that doesn't`, unit: "MiB", ...deltas, target: { most: streamBounds.waitingMost } },
+    { what: `${snapshotMebibytes.toFixed(0)} MiB of snapshots, such a reader: peak memory, against no snapshots`, unit: "MiB", ...snapshots, target: { most: streamBounds.snapshotsMost } },
+  ];
 }
 
 /** The in-process engine against the binding's plain `evaluate`: one process each, in turn. */
@@ -129,7 +145,7 @@ function printTable(all: readonly Row[]): void {
 
 function targetText(row: Row): string {
   const { most, least } = row.target ?? {};
-  const bound = most === undefined ? (least === undefined ? "" : `≥ ${least}`) : `≤ ${most}`;
+  const bound = most === undefined ? (least === undefined ? "" : `≥ ${Number(least.toFixed(2))}`) : `≤ ${most}`;
   return isMissed(row) ? `${bound} missed` : bound;
 }
 
