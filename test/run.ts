@@ -34,9 +34,9 @@ const groups: Group[] = [
   step("weights", 6, fetchWeights),
   step("llama-server", 2, async () => (await import("./support/llama-server.ts")).installLlamaServer()),
   tests("golden", 3),
-  tests("binary", 4),
+  tests("binary", 5, 20),
   tests("model", 8),
-  ...(globSync(join(root, "test/fuzz/**/*.test.ts")).length > 0 ? [tests("fuzz", long ? 30 : 2)] : []),
+  ...(globSync(join(root, "test/fuzz/**/*.test.ts")).length > 0 ? [tests("fuzz", 2, 30)] : []),
 ];
 
 const exitCode = await main();
@@ -94,9 +94,9 @@ function step(name: string, limitMinutes: number, work: () => Promise<void>): Gr
   };
 }
 
-/** `bun test` over one folder or file below test/. */
-function tests(name: string, limitMinutes: number): Group {
-  const limitMs = (long ? 3 : 1) * limitMinutes * minuteMs;
+/** `bun test` over one folder or file below test/; a long run may take longer. */
+function tests(name: string, limitMinutes: number, longMinutes = 3 * limitMinutes): Group {
+  const limitMs = (long ? longMinutes : limitMinutes) * minuteMs;
   return {
     name,
     async run({ home, reports }) {
