@@ -25,6 +25,8 @@ export type Commit = (message: AgentMessage) => EngineFailure | undefined;
 export interface AttemptResult {
   message: AssistantMessage;
   failure?: EngineFailure;
+  /** What its first reply wants to attach, unchecked. */
+  attachments?: unknown;
   /** It holds a `finish`, alone or beside calls. */
   finishes: boolean;
 }
@@ -36,7 +38,7 @@ interface CallBlock {
   text: string;
   arguments?: Record<string, unknown>;
 }
-type Block = { kind: "text"; text: string; terminal?: "reply" | "finish" } | { kind: "thinking"; text: string } | CallBlock;
+type Block = { kind: "text"; text: string; terminal?: "reply" | "finish"; attachments?: unknown } | { kind: "thinking"; text: string } | CallBlock;
 
 /** Runs the generation to its end. Does not emit `generation_failed`: only the turn knows whether it is tried again. */
 export async function runAttempt(options: AttemptOptions): Promise<AttemptResult> {
@@ -101,6 +103,8 @@ class MessageWriter {
         this.#append(contentIndex, event.delta);
         return this.#update({ type: event.type, contentIndex, delta: event.delta });
       case "text_end":
+        this.#attach(contentIndex, event.attachments);
+        return this.#closeBlock(contentIndex);
       case "thinking_end":
         return this.#closeBlock(contentIndex);
       case "call_start": {
@@ -134,7 +138,8 @@ class MessageWriter {
     if (!this.#opened) await this.#options.emit({ type: "message_started", message: ended });
     await this.#options.emit({ type: "message_ended", message: ended });
     const finishes = this.#blocks.some((block) => block.kind === "text" && block.terminal === "finish");
-    return { message: ended, finishes, ...(failure ? { failure } : {}) };
+    const reply = this.#blocks.find((block) => block.kind === "text" && block.terminal === "reply");
+    return { message: ended, finishes, ...(reply?.kind === "text" ? { attachments: reply.attachments } : {}), ...(failure ? { failure } : {}) };
   }
 
   /** Nothing came before the end: the message starts as it ends, and nothing is counted for it. */
@@ -159,6 +164,11 @@ class MessageWriter {
   #append(index: number, delta: string): void {
     const block = this.#blocks[index];
     if (block) block.text += delta;
+  }
+
+  #attach(index: number, attachments: unknown): void {
+    const block = this.#blocks[index];
+    if (block?.kind === "text") block.attachments = attachments;
   }
 
   async #closeBlock(contentIndex: number): Promise<void> {

@@ -52,6 +52,7 @@ export class TerminalCalls {
     const value = args[call.key];
     const text = typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : "";
     const late: ActionEvent[] = call.reader || text === "" ? [] : [{ type: "text_delta", index, delta: text }];
-    return [...late, { type: "text_end", index }];
+    const attachments = call.key === "text" ? (args["attachments"] ?? undefined) : undefined;
+    return [...late, { type: "text_end", index, ...(attachments === undefined ? {} : { attachments }) }];
   }
 }

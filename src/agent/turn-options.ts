@@ -15,6 +15,7 @@ import type { Inbox } from "./inbox.ts";
 import type { LoopLimits } from "./loop-detector.ts";
 import type { LoopSettings } from "./loop-guard.ts";
 import type { OutputContract } from "./output-check.ts";
+import type { ResolveAttachments } from "./reply-attachments.ts";
 import type { RetrySettings } from "./retry.ts";
 
 /** Rules of a session that a host drives (sidecar.md 11). */
@@ -65,6 +66,8 @@ export interface TurnOptions {
   commit: Commit;
   emit: Emit;
   runtime: Runtime;
+  /** Absent = replies attach nothing. */
+  resolveAttachments?: ResolveAttachments;
   signal: AbortSignal;
   abortMessage: () => string;
 }

@@ -14,6 +14,7 @@ import { LoopDetector, loopNotice, vetoText } from "./loop-detector.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { OutputCheck } from "./output-check.ts";
 import { Recovery } from "./recovery.ts";
+import { judgeAttachments } from "./reply-attachments.ts";
 import { wait } from "./retry.ts";
 import { replyOnly, stepOffer } from "./step-offer.ts";
 import { runToolCalls } from "./tool-calls.ts";
@@ -62,15 +63,12 @@ class Turn {
     await this.#compaction.beforePrompt();
     if (signal.aborted) return this.#close("cancelled", false);
     await this.#progress.openRun();
-    let inject: () => Promise<void> = async () => {
-      await this.#tell(prompt);
-      await this.#takeSteering();
-    };
+    let inject = (): Promise<void> => this.#takeSteering(prompt);
     for (;;) {
       await this.#progress.openAttempt();
       await inject();
       inject = async () => {};
-      const { message, failure, finishes } = await this.#generate();
+      const { attachments, message, failure, finishes } = await this.#generate();
       if (failure || message.stopReason === "aborted") {
         await emit({ type: "attempt_ended", message, toolResults: [] });
         if (failure && (await this.#recover(message, failure))) continue;
@@ -78,6 +76,7 @@ class Turn {
       }
       await this.#endRetries(true);
       const calls = message.content.filter((block): block is ToolCall => block.type === "toolCall");
+      const refusal = await judgeAttachments(attachments, this.#progress.stepIndex, this.#options);
       const results = await this.#runTools(calls, message);
       await emit({ type: "attempt_ended", message, toolResults: results });
       // The run then ends with an aborted message of its own (json-mode.md 6.11).
@@ -88,14 +87,14 @@ class Turn {
         return this.#close(this.#compaction.isUnresolved || signal.aborted ? "failed" : "reply", true, cutFailure);
       }
       const lastStep = this.#isLastStep();
-      const ceiling = calls.length > 0 ? this.#ceilings.after(this.#progress.stepIndex, results, runtime.now()) : undefined;
+      const ceiling = calls.length > 0 || refusal ? this.#ceilings.after(this.#progress.stepIndex, results, runtime.now()) : undefined;
       await this.#progress.closeStep();
       if (finishes && calls.length > 0 && hosted) return this.#close("finish", false);
       if (calls.length > 0 && this.#detector.stopped && hosted) return this.#close("reply", false, undefined, "loop_breaker");
-      if (ceiling || (calls.length > 0 && lastStep)) return this.#close("max_steps", false, undefined, ceiling ?? "no_progress");
-      const verdict = calls.length > 0 || this.#steers() ? undefined : this.#outputCheck?.judge(message);
+      if (ceiling || ((calls.length > 0 || refusal) && lastStep)) return this.#close("max_steps", false, undefined, ceiling ?? "no_progress");
+      const verdict = calls.length > 0 || refusal || this.#steers() ? undefined : this.#outputCheck?.judge(message);
       if (verdict && (lastStep || verdict.exhausted)) return this.#close("failed", false, { ...verdict.failure, schema: true });
-      const next = verdict ? () => this.#tell(verdict.correction(runtime.now())) : this.#next(calls.length > 0);
+      const next = refusal ? () => this.#takeSteering(refusal.correction(runtime.now())) : verdict ? () => this.#tell(verdict.correction(runtime.now())) : this.#next(calls.length > 0);
       if (!next || lastStep) return this.#close(message.terminal === "finish" ? "finish" : "reply", message.stopReason === "length");
       await this.#compaction.betweenSteps();
       inject = next;
@@ -141,7 +140,8 @@ class Turn {
     this.#progress.add(message);
   }
 
-  async #takeSteering(): Promise<void> {
+  async #takeSteering(first?: UserMessage | CustomMessage): Promise<void> {
+    if (first) await this.#tell(first);
     const { inbox, settings } = this.#options;
     do await this.#tellQueued(await inbox.takeSteering()); while (settings.hosted && inbox.hasSteering);
   }

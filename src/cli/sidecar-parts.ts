@@ -10,6 +10,7 @@ import { SkillDesk } from "../modes/sidecar/skill-desk.ts";
 import { Session } from "../session/session.ts";
 import { TrustedSkills } from "../skills/trusted-skills.ts";
 import { openStore, type SessionStore } from "../session/store.ts";
+import { attachmentResolver } from "../tools/attachments.ts";
 import { describeWorkspace } from "../tools/describe-workspace.ts";
 import { workspaceView } from "../tools/workspace-view.ts";
 import { hostedSettings } from "./hosted-settings.ts";
@@ -47,6 +48,7 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
         systemAdditions: additions(runtime.log),
         describeWorkspace: () => describeWorkspace(workspace),
         view: workspaceView(workspace, homedir()),
+        resolveAttachments: attachmentResolver(workspace, home),
         messages: record.messages,
         turnCount,
         store: (message) => record.store(message),

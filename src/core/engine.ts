@@ -100,7 +100,8 @@ export type ActionEvent =
   | PromptAccepted
   | { type: "text_start"; index: number; terminal?: "reply" | "finish" }
   | { type: "text_delta"; index: number; delta: string }
-  | { type: "text_end"; index: number }
+  /** `attachments`: what a `reply` call gave beside its text, unchecked. */
+  | { type: "text_end"; index: number; attachments?: unknown }
   | { type: "thinking_start"; index: number }
   | { type: "thinking_delta"; index: number; delta: string }
   | { type: "thinking_end"; index: number }

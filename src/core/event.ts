@@ -50,6 +50,8 @@ export type AgentEvent =
   | { type: "tool_started"; stepIndex: number; call: ToolCall; batch: Batch }
   | { type: "tool_updated"; call: ToolCall; partialResult: ToolResult }
   | { type: "tool_ended"; stepIndex: number; call: ToolCall; batch: Batch; result: ToolResult; isError: boolean; durationMs: number }
+  /** What a reply wants to attach, as `given`: resolved, or refused and the reply with it. */
+  | { type: "reply_judged"; stepIndex: number; given: unknown; attachments: string[]; refusal?: string }
   | { type: "approval_requested"; request: ApprovalRequest }
   | { type: "approval_withdrawn"; approvalId: string; reason: Withdrawal }
   | { type: "queue_changed"; steering: string[]; followUp: string[] }

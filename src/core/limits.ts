@@ -37,6 +37,8 @@ export const limits = {
   searchedEntriesMax: 200_000,
   /** Paths outside the workspace that the user wrote about or granted; the oldest go first. */
   readablePathsMax: 200,
+  /** Files that one reply attaches. */
+  attachmentsMax: 10,
   /** What a skill of a project may hold to be trusted. */
   skillFilesMax: 1000,
   skillBytesMax: 64 * 1024 * 1024,

@@ -30,6 +30,7 @@ export interface SessionProgress {
 const started = "turn_started";
 const ended = "turn_ended";
 const metadataType = "metadata";
+const replyJudged = "reply_judged";
 
 export function turnStartedEntry(turnIndex: number): EntryBody {
   return { type: "custom", customType: started, data: { turnIndex } };
@@ -37,6 +38,22 @@ export function turnStartedEntry(turnIndex: number): EntryBody {
 
 export function turnEndedEntry(turn: EndedTurn): EntryBody {
   return { type: "custom", customType: ended, data: turn };
+}
+
+/** What became of the attachments of the reply before it. */
+export interface ReplyMark {
+  given: unknown;
+  attachments: string[];
+  refusal?: string;
+}
+
+export function replyMarkEntry({ attachments, given, refusal }: ReplyMark): EntryBody {
+  return { type: "custom", customType: replyJudged, data: { given, attachments, ...(refusal === undefined ? {} : { refusal }) } };
+}
+
+export function replyMarkOf({ customType, data, type }: AnyEntry): ReplyMark | undefined {
+  if (type !== "custom" || customType !== replyJudged || !isRecord(data)) return undefined;
+  return { given: undefined, attachments: [], ...data };
 }
 
 const interruptedText = "turn interrupted: the agent stopped before it finished";

@@ -5,6 +5,7 @@ import { Compactor, type CompactionOutcome } from "../agent/compaction/compactor
 import { Conversation } from "../agent/conversation.ts";
 import { Inbox } from "../agent/inbox.ts";
 import type { OutputContract } from "../agent/output-check.ts";
+import type { ResolveAttachments } from "../agent/reply-attachments.ts";
 import { systemText } from "../agent/prompt.ts";
 import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
 import type { ApprovalAnswer, ApprovalLevel, ApprovalRequest, Asker, Withdrawal } from "../core/approval.ts";
@@ -39,6 +40,8 @@ export interface SessionOptions {
   describeWorkspace?: () => Promise<string>;
   /** What exists in the workspace; absent = a model may name anything. */
   view?: WorkspaceView;
+  /** Takes what a reply attaches; throws a ToolError for what can't be. Absent = replies attach nothing. */
+  resolveAttachments?: ResolveAttachments;
   /** Messages of a resumed session, and the turns that it had. */
   messages?: readonly AgentMessage[];
   turnCount?: number;
@@ -141,6 +144,7 @@ export class Session {
       approvals: this.#approvals,
       inbox: this.#inbox,
       workspace: this.#options.workspace,
+      ...(this.#options.resolveAttachments ? { resolveAttachments: this.#options.resolveAttachments } : {}),
       ...(this.#options.view ? { view: this.#options.view } : {}),
       settings: maxSteps === undefined ? settings : { ...settings, maxSteps },
       commit: (told) => this.#commit(told),

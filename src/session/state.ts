@@ -6,7 +6,7 @@ import { sessionCompactionOf } from "./compaction-state.ts";
 import type { ConversationTurn, SessionCompaction, SessionState, SessionSummary } from "../wire/sidecar/schema.ts";
 import { messagesOf, settingsOf } from "./context.ts";
 import type { AnyEntry } from "./entry.ts";
-import { type EndedTurn, endedTurnOf, isTurnStart, progressOf } from "./progress.ts";
+import { type EndedTurn, endedTurnOf, isTurnStart, progressOf, type ReplyMark, replyMarkOf } from "./progress.ts";
 import type { StoredSession } from "./rows.ts";
 
 export interface StateSource {
@@ -89,6 +89,8 @@ function turnsOf(entries: readonly AnyEntry[], late: readonly ToolResultMessage[
       starts.push(turns.length);
     }
     const ended = endedTurnOf(entry);
+    const mark = replyMarkOf(entry);
+    if (mark) turns.push(...judgedReply(turns.pop(), mark));
     if (ended) turns.push(...ownWords(ended, Date.parse(entry.timestamp) || 0));
     for (const message of messagesOf(entry)) {
       if (message.role === "toolResult") calls.add(message.toolCallId);
@@ -119,6 +121,20 @@ function turnOf(message: AgentMessage, steered: boolean): ConversationTurn[] {
     default:
       return [];
   }
+}
+
+/** A reply that was refused is a call that failed. */
+function judgedReply(turn: ConversationTurn | undefined, { attachments, given, refusal }: ReplyMark): ConversationTurn[] {
+  if (turn?.kind !== "assistant_reply") return turn === undefined ? [] : [turn];
+  const { at, progressNote, stopped, text, ...rest } = turn;
+  if (refusal !== undefined) {
+    return [
+      { kind: "assistant_tool_call", at, tool: "reply", args: { text, attachments: given } },
+      { kind: "tool_result", at, tool: "reply", status: "error", summary: refusal },
+    ];
+  }
+  const flags = { ...(progressNote ? { progressNote } : {}), ...(stopped ? { stopped } : {}) };
+  return [{ ...rest, at, text, ...(attachments.length > 0 ? { attachments } : {}), ...flags }];
 }
 
 function assistantTurns({ content, stopReason, terminal, timestamp: at }: AssistantMessage): ConversationTurn[] {

@@ -9,7 +9,7 @@ import type { ToolResultMessage } from "../../core/message.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import type { EntryBody } from "../../session/entry.ts";
 import { compactionEntry } from "../../session/compaction-state.ts";
-import { progressOf, turnEndedEntry, turnStartedEntry } from "../../session/progress.ts";
+import { progressOf, replyMarkEntry, turnEndedEntry, turnStartedEntry } from "../../session/progress.ts";
 import type { AbortReason, Session } from "../../session/session.ts";
 import { type LiveState, sessionStateOf } from "../../session/state.ts";
 import type { SessionStore } from "../../session/store.ts";
@@ -232,6 +232,9 @@ export class ActiveSession {
         return;
       case "tool_ended":
         this.#lateResults.push({ role: "toolResult", toolCallId: event.call.id, toolName: event.call.name, ...event.result, isError: event.isError, timestamp: this.#options.runtime.now() });
+        return;
+      case "reply_judged":
+        this.#store(replyMarkEntry(event));
         return;
       case "step_ended":
         this.#lateResults = [];

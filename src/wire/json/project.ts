@@ -84,6 +84,7 @@ const projections: Projections = {
   summary_retry_started: (_, { reason }) => [{ type: "summarization_retry_attempt_start", source: "compaction", reason }],
   summary_retry_ended: () => [{ type: "summarization_retry_finished" }],
   loop_detected: unseen,
+  reply_judged: unseen,
   session_renamed: (_, { name }) => [{ type: "session_info_changed", ...present({ name }) }],
   model_changed: (_, { model, previousModel, source }) => [
     { type: "model_changed", model: modelOf(model), ...(previousModel === undefined ? {} : { previousModel: modelOf(previousModel) }), source },

@@ -129,6 +129,10 @@ const projections: Projections = {
     ...state.calls.result(call, { ...result, isError, durationMs, cancelled: state.isCancelled() }),
     metric(isError ? "agent.tool.failure" : "agent.tool.success", 1, { tool: call.name }),
   ],
+  reply_judged: ({ calls }, judged) => {
+    calls.judgeReply(judged);
+    return [];
+  },
   approval_requested: ({ calls, sessionId }, { request: { call, commandHash, expiresAt, id, need } }) => [
     ...calls.announce(),
     metric("agent.approval.requested", 1, { category: need.category }),

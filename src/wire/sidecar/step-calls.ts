@@ -1,6 +1,6 @@
 // The open step as a host sees it: the text that streams, and everything the model asked for as calls, `reply` and
 // `finish` among them (sidecar.md 5.4 to 5.8, C1, C8). Calls are told together; a step leaves none of them without a result.
-import type { MessageUpdate } from "../../core/event.ts";
+import type { AgentEvent, MessageUpdate } from "../../core/event.ts";
 import { limits } from "../../core/limits.ts";
 import { contentText, type AssistantMessage, type ToolCall } from "../../core/message.ts";
 import type { ToolResult } from "../../core/tool.ts";
@@ -19,6 +19,8 @@ export interface CallOutcome extends ToolResult {
   cancelled: boolean;
 }
 
+type JudgedReply = Omit<Extract<AgentEvent, { type: "reply_judged" }>, "type">;
+
 const secondReply = "only one reply a step";
 
 export class StepCalls {
@@ -33,6 +35,8 @@ export class StepCalls {
   #held = "";
   #message: AssistantMessage | undefined;
   #shown: ShownCall[] | undefined;
+  /** What became of the attachments of the reply. */
+  #judged: JudgedReply | undefined;
   /** The answer is complete: its calls are to be announced. */
   due = false;
 
@@ -52,6 +56,7 @@ export class StepCalls {
     this.#explicitReply = false;
     this.#held = "";
     this.#message = undefined;
+    this.#judged = undefined;
   }
 
   grow(update: MessageUpdate, terminal: "reply" | "finish" | undefined): SidecarEventBody[] {
@@ -65,6 +70,10 @@ export class StepCalls {
 
   take(message: AssistantMessage): void {
     if (!this.announced) this.#message = message;
+  }
+
+  judgeReply(judged: JudgedReply): void {
+    if (!this.announced) this.#judged = judged;
   }
 
   /** Deltas of an abandoned attempt are void. */
@@ -131,7 +140,7 @@ export class StepCalls {
       else if (kind === "extra") calls.push({ id: `reply-${id}`, tool: "reply", args: { text: block.text }, done: false });
       else if (!replied && this.#told !== "") {
         replied = true;
-        calls.push({ id: `reply-${id}`, tool: "reply", args: { text: this.#told }, done: false });
+        calls.push({ id: `reply-${id}`, tool: "reply", args: { text: this.#told, ...(this.#judged ? { attachments: this.#judged.given } : {}) }, done: false });
       }
     }
     return calls;
@@ -139,12 +148,14 @@ export class StepCalls {
 
   #endReply(call: ShownCall, index: number): SidecarEventBody[] {
     if (this.#told === "") return [this.#end(call, index, "error", secondReply)];
+    const { attachments = [], refusal } = this.#judged ?? {};
+    if (refusal !== undefined) return [this.#end(call, index, "error", refusal), ...this.reset(this.#step)];
     const isNote = (this.#shown ?? []).some(({ tool }) => tool !== "reply");
     const text = this.#told;
     this.#told = "";
     return [
       this.#end(call, index, "ok", text),
-      { type: "assistant_reply", payload: { sessionId: this.#sessionId, text, ...(isNote ? { progressNote: true } : {}), stepIndex: this.#step } },
+      { type: "assistant_reply", payload: { sessionId: this.#sessionId, text, ...(attachments.length > 0 ? { attachments } : {}), ...(isNote ? { progressNote: true } : {}), stepIndex: this.#step } },
     ];
   }
 
