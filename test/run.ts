@@ -35,7 +35,7 @@ const groups: Group[] = [
   step("llama-server", 2, async () => (await import("./support/llama-server.ts")).installLlamaServer()),
   tests("golden", 3),
   tests("binary", 5, 20),
-  tests("model", 8),
+  tests("model", 12),
   ...(globSync(join(root, "test/fuzz/**/*.test.ts")).length > 0 ? [tests("fuzz", 2, 30)] : []),
 ];
 
