@@ -27,12 +27,13 @@ interface Folders {
 
 const groups: Group[] = [
   command("types", ["node_modules/typescript/bin/tsc", "--noEmit"]),
-  command("lint", ["node_modules/oxlint/bin/oxlint", "src", "build", "test"]),
+  command("lint", ["node_modules/oxlint/bin/oxlint", "src", "build", "test", "examples"]),
   tests("unit", 3),
   tests("tidy.test.ts", 1),
   step("executable", 3, buildExecutable),
   step("weights", 6, fetchWeights),
   step("llama-server", 2, async () => (await import("./support/llama-server.ts")).installLlamaServer()),
+  step("chromium", 3, async () => (await import("./support/chromium.ts")).installChromium()),
   tests("golden", 3),
   tests("binary", 5, 20),
   tests("model", 12),

@@ -25,7 +25,7 @@ export interface ChildOptions {
 }
 
 export class Child {
-  readonly #process: ChildProcessWithoutNullStreams;
+  readonly #running: ChildProcessWithoutNullStreams;
   readonly #options: ChildOptions;
   #stderr = "";
   #fault = "";
@@ -34,52 +34,52 @@ export class Child {
   constructor(options: ChildOptions) {
     this.#options = options;
     const [program = "", ...args] = options.command;
-    this.#process = spawn(program, args, { cwd: options.cwd, env: options.env, stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
+    this.#running = spawn(program, args, { cwd: options.cwd, env: options.env, stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
     const reader = new LineReader({ lineBytesMax: limits.clientLineBytesMax, quotedBytesMax: limits.quotedLineBytesMax });
     const take = (lines: InputLine[]): void => {
       for (const line of lines) options.onLine(line);
     };
-    this.#process.stdout.on("data", (bytes: Uint8Array) => take(reader.push(bytes)));
-    this.#process.stdout.on("end", () => take(reader.end()));
-    this.#process.stderr.setEncoding("utf8").on("data", (text: string) => {
+    this.#running.stdout.on("data", (bytes: Uint8Array) => take(reader.push(bytes)));
+    this.#running.stdout.on("end", () => take(reader.end()));
+    this.#running.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-limits.errorTextCharsMax);
       options.onStderr(text);
     });
     // Its end is told by "close"; a pipe that broke before is part of that.
-    this.#process.stdin.on("error", () => undefined);
-    this.#process.on("error", (error) => this.#end({ exitCode: null, signal: null, message: `${program} could not be started: ${error.message}`, started: false }));
-    this.#process.on("close", (exitCode, signal) => this.#end({ exitCode, signal, message: this.#describe(exitCode, signal), started: true }));
+    this.#running.stdin.on("error", () => undefined);
+    this.#running.on("error", (error) => this.#end({ exitCode: null, signal: null, message: `${program} could not be started: ${error.message}`, started: false }));
+    this.#running.on("close", (exitCode, signal) => this.#end({ exitCode, signal, message: this.#describe(exitCode, signal), started: true }));
   }
 
   get pid(): number | undefined {
-    return this.#process.pid;
+    return this.#running.pid;
   }
 
   /** Bytes that wait for the child to read them. */
   get unreadBytes(): number {
-    return this.#process.stdin.writableLength;
+    return this.#running.stdin.writableLength;
   }
 
   writeLine(text: string): void {
-    this.#process.stdin.write(`${text}\n`);
+    this.#running.stdin.write(`${text}\n`);
   }
 
   /** Reads on, or lets the pipe fill so that the sidecar waits. */
   setReading(isReading: boolean): void {
-    const { stdout } = this.#process;
+    const { stdout } = this.#running;
     if (isReading === !stdout.isPaused()) return;
     if (isReading) stdout.resume();
     else stdout.pause();
   }
 
   closeInput(): void {
-    this.#process.stdin.end();
+    this.#running.stdin.end();
   }
 
   /** @param fault what the sidecar did wrong, when that is why */
   kill(fault = ""): void {
     this.#fault ||= fault;
-    this.#process.kill("SIGKILL");
+    this.#running.kill("SIGKILL");
     this.setReading(true);
   }
 

@@ -1,6 +1,6 @@
 // The library for hosts against the executable: as a package, in Bun from its sources and in Node from what the build makes.
 import { beforeAll, describe, expect, test } from "bun:test";
-import { symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { buildClient } from "../../build/client.ts";
 import { executablePath, repositoryRoot } from "../support/atomic.ts";
@@ -61,11 +61,16 @@ describe("atomic/sidecar", () => {
     using place = makeProject();
     place.write({ "wrong.ts": 'import { openSidecar } from "atomic/sidecar";\nvoid openSidecar().request("cancel");\nvoid openSidecar().request("start_session", { workingDir: 1 });\nvoid openSidecar().request("ping");\n' });
     symlinkSync(join(repositoryRoot, "node_modules/@types"), place.at("node_modules/@types"));
-    const check = (file: string): string => {
-      const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "esnext", "--module", "nodenext", "--types", "node", file];
+    // The program that the page for host authors shows, with what a host has of its own.
+    const own = "declare const log: { write(text: string): void };\ndeclare function askPerson(request: object, signal: AbortSignal): Promise<{ approved: boolean }>;\ndeclare function tellPerson(message: string, restarted: boolean): void;\ndeclare function show(text: string): void;\n";
+    const [, shown = ""] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(repositoryRoot, "docs/hosts.md"), "utf8")) ?? [];
+    expect(shown).toContain("openSidecar(");
+    place.write({ "page.ts": own + shown });
+    const check = (...files: string[]): string => {
+      const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "esnext", "--module", "nodenext", "--types", "node", ...files];
       return Bun.spawnSync([process.execPath, join(repositoryRoot, "node_modules/typescript/bin/tsc"), ...options], { cwd: place.path }).stdout.toString();
     };
-    expect(check("host.ts")).toBe("");
+    expect(check("host.ts", "page.ts")).toBe("");
     expect([...check("wrong.ts").matchAll(/wrong\.ts\((\d+),\d+\): error (TS\d+)/g)].map(([, line, code]) => `${line} ${code}`)).toEqual(["2 TS2554", "3 TS2322"]);
   });
 });
