@@ -1,0 +1,42 @@
+// Tasks: change one place of a file.
+import { tasksOf } from "../task.ts";
+
+const page = "<html>\n<head><title>Old shop</title></head>\n<body>\n<h1>Old shop</h1>\n<p>Open from 9 to 17.</p>\n</body>\n</html>\n";
+const makefile = "CFLAGS = -O0 -g\nLDFLAGS = -lm\n\nall: main.o\n\tcc -o main main.o $(LDFLAGS)\n\nclean:\n\trm -f *.o\n";
+const letter = "Dear neighbours,\n\nthe street party is on Saturday the 6th.\nPlease bring a salad.\n\nYours,\nthe committee\n";
+const retry = "def fetch(get):\n    attempts = 3\n    for attempt in range(attempts):\n        answer = get()\n        if answer:\n            return answer\n    return None\n";
+
+export const editOneTasks = tasksOf("edit-one", [
+  {
+    name: "edit-title-only",
+    prompt: "In page.html change the title in the head to \"New shop\". Leave the h1 as it is.",
+    files: { "page.html": page },
+    disk: { "page.html": page.replace("<title>Old shop", "<title>New shop") },
+    solution: { reply: "Done." },
+    wrong: [{ reply: "Done.", changes: { "page.html": page.replaceAll("Old shop", "New shop") } }],
+  },
+  {
+    name: "edit-flag",
+    prompt: "switch the Makefile from -O0 to -O2",
+    files: { Makefile: makefile },
+    disk: { Makefile: makefile.replace("-O0", "-O2") },
+    solution: { reply: "The Makefile uses -O2 now." },
+    wrong: [{ reply: "Done.", changes: { Makefile: makefile.replace("-O0", "-O2").replaceAll("\t", "    ") } }, { reply: "Done.", changes: { Makefile: makefile.replace("-O0 -g", "-O2") } }],
+  },
+  {
+    name: "edit-party-date",
+    prompt: "The party moved to Sunday the 14th, please correct letter.txt.",
+    files: { "letter.txt": letter },
+    disk: { "letter.txt": letter.replace("Saturday the 6th", "Sunday the 14th") },
+    solution: { reply: "Corrected." },
+    wrong: [{ reply: "Corrected.", changes: { "letter.txt": "the street party is on Sunday the 14th.\n" } }],
+  },
+  {
+    name: "edit-default-value",
+    prompt: "Make fetch in retry.py try 5 times instead of 3.",
+    files: { "retry.py": retry, "readme.txt": "fetch tries 3 times\n" },
+    disk: { "retry.py": retry.replace("= 3", "= 5") },
+    solution: { reply: "It tries 5 times now." },
+    wrong: [{ reply: "It tries 5 times now.", changes: { "retry.py": retry.replace("range(attempts)", "range(4)") } }],
+  },
+]);

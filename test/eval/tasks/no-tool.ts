@@ -1,0 +1,41 @@
+// Tasks: questions whose answer is in no file.
+import { tasksOf } from "../task.ts";
+
+const beside = { "notes.txt": "buy paint\n" };
+
+export const noToolTasks = tasksOf("no-tool", [
+  {
+    name: "plain-arithmetic",
+    prompt: "What is 17 plus 25?",
+    files: beside,
+    says: ["42"],
+    solution: { reply: "42" },
+    wrong: ["41", "17 plus 25 is 43."],
+  },
+  {
+    name: "plain-capital-city",
+    prompt: "which city is the capital of Japan",
+    files: beside,
+    says: ["Tokyo"],
+    not: ["Kyoto", "Osaka", "Seoul", "Beijing"],
+    solution: { reply: "Tokyo." },
+    wrong: ["Kyoto.", "Tokyo or Kyoto."],
+  },
+  {
+    name: "plain-translate-word",
+    prompt: "What does the French word \"pomme\" mean in English? One word.",
+    files: beside,
+    says: [/\bapples?\b/i],
+    not: ["potato", "pear", "orange"],
+    solution: { reply: "Apple." },
+    wrong: ["Potato.", "pear, orange or apple"],
+  },
+  {
+    name: "plain-thanks",
+    prompt: "Thanks, that was all. Just answer with the word bye.",
+    files: beside,
+    holds: (reply) => /^\W*(good)?bye\W*$/i.test(reply),
+    solution: { reply: "Bye!" },
+    wrong: ["You're welcome!", "bye, and here is what notes.txt holds: buy paint"],
+  },
+]);

@@ -1,0 +1,45 @@
+// Tasks: read a file and answer.
+import { tasksOf } from "../task.ts";
+
+const invoices = "Invoice 2290\n  amount: 410.00\n  due: 2026-02-28\n\nInvoice 2291\n  amount: 87.50\n  due: 2026-03-14\n\nInvoice 2292\n  amount: 87.50\n  due: 2026-04-02\n";
+const plants = "# Plants\n\n| plant | water every | light |\n| --- | --- | --- |\n| fern | 3 days | shade |\n| cactus | 21 days | full sun |\n| ivy | 5 days | half shade |\n";
+const compose = "services:\n  web:\n    image: nginx:1.27\n    ports: [\"8080:80\"]\n  cache:\n    image: redis:7.4\n  store:\n    image: postgres:16.3\n";
+const limiter = "RATE = 40\nBURST = 12\n\ndef allowed(count, burst=BURST):\n    if count > RATE + burst:\n        raise ValueError('slow down')\n    return True\n";
+
+export const readTasks = tasksOf("read", [
+  {
+    name: "read-invoice-due",
+    prompt: "When is invoice 2291 due? It's in invoices.txt.",
+    files: { "invoices.txt": invoices, "letter.txt": "Please pay by 2026-01-31.\n" },
+    says: [/2026-03-14|\b14(th)?( of)? March\b|March 14/i],
+    not: [/2026-02-28|February 28|28 February/i, /2026-04-02|April 2|2 April/i, /2026-01-31/],
+    solution: { reply: "Invoice 2291 is due on 2026-03-14." },
+    wrong: ["It is due on 2026-04-02.", "The dates are 2026-02-28, 2026-03-14 and 2026-04-02."],
+  },
+  {
+    name: "read-plant-water",
+    prompt: "how often does the ivy need water according to plants.md",
+    files: { "plants.md": plants },
+    says: [/(5|five) days|5th day|fifth day/i],
+    not: [/\b3 days/i, /\b21 days/i],
+    solution: { reply: "Every 5 days." },
+    wrong: ["Every 3 days.", "fern 3 days, cactus 21 days, ivy 5 days"],
+  },
+  {
+    name: "read-image-version",
+    prompt: "Which version of Redis does compose.yaml use?",
+    files: { "compose.yaml": compose },
+    says: ["7.4"],
+    not: ["1.27", "16.3"],
+    solution: { reply: "It uses Redis 7.4." },
+    wrong: ["Redis 7", "nginx 1.27, redis 7.4, postgres 16.3"],
+  },
+  {
+    name: "read-error-raised",
+    prompt: "What kind of exception does allowed() in limiter.py raise, and above which count does it do so if nothing but the count is passed?",
+    files: { "limiter.py": limiter },
+    says: ["ValueError", "52"],
+    solution: { reply: "It raises a ValueError when the count is above 52." },
+    wrong: ["It raises a ValueError above 40.", "A TypeError above 52.", "It raises ValueError when count > RATE + burst."],
+  },
+]);
