@@ -31,9 +31,10 @@ const page = await servePage({
   port: Number(values.port),
   /** What a page needs that is opened, or opened again. */
   async greet() {
+    await starting;
+    const { model } = await sidecar.request("ping");
     const state = await sidecar.request("get_session", { sessionId });
-    const { model, sandbox } = await sidecar.request("ping");
-    return { workingDir: session.workingDir, model: state?.model ?? model, sandbox, isRunning, turns: state?.turns ?? [], questions: [...questions.values()].map(({ request }) => request) };
+    return { workingDir: session.workingDir, model: state?.model ?? model, isRunning, turns: state?.turns ?? [], questions: [...questions.values()].map(({ request }) => request) };
   },
   events: () => sidecar.events(),
   actions: { send, cancel: () => sidecar.request("cancel", { sessionId }), answer },

@@ -35,12 +35,15 @@ export async function servePage({ port, greet, events, actions }) {
   /** Sends each event as it comes, no faster than the page takes them. */
   async function stream(response) {
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    const hello = await greet();
+    // Nothing awaited in between: the events are those after what the greeting tells.
     const source = events();
     response.on("close", () => {
       pages.delete(response);
       source.close();
     });
-    response.write(message({ type: "hello", payload: await greet() }));
+    if (response.destroyed) return source.close();
+    response.write(message({ type: "hello", payload: hello }));
     pages.add(response);
     for await (const event of source) {
       if (!response.write(message(event))) await drained(response);

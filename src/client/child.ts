@@ -18,7 +18,8 @@ export interface ChildOptions {
   cwd: string | undefined;
   /** The whole environment of the child. */
   env: { [name: string]: string | undefined };
-  onLine: (line: InputLine) => void;
+  /** @returns true when somebody waited for it: he has his turn before the next line is told */
+  onLine: (line: InputLine) => boolean;
   onStderr: (text: string) => void;
   /** Called once, after the last line. */
   onEnd: (end: SidecarEnd) => void;
@@ -30,17 +31,18 @@ export class Child {
   #stderr = "";
   #fault = "";
   #isOver = false;
+  /** Lines to tell; while they are told, and what is told after the last one. */
+  readonly #lines: InputLine[] = [];
+  #isTelling = false;
+  #pendingEnd: SidecarEnd | undefined;
 
   constructor(options: ChildOptions) {
     this.#options = options;
     const [program = "", ...args] = options.command;
     this.#running = spawn(program, args, { cwd: options.cwd, env: options.env, stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
     const reader = new LineReader({ lineBytesMax: limits.clientLineBytesMax, quotedBytesMax: limits.quotedLineBytesMax });
-    const take = (lines: InputLine[]): void => {
-      for (const line of lines) options.onLine(line);
-    };
-    this.#running.stdout.on("data", (bytes: Uint8Array) => take(reader.push(bytes)));
-    this.#running.stdout.on("end", () => take(reader.end()));
+    this.#running.stdout.on("data", (bytes: Uint8Array) => void this.#tell(reader.push(bytes)));
+    this.#running.stdout.on("end", () => void this.#tell(reader.end()));
     this.#running.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-limits.errorTextCharsMax);
       options.onStderr(text);
@@ -83,10 +85,22 @@ export class Child {
     this.setReading(true);
   }
 
+  async #tell(lines: InputLine[]): Promise<void> {
+    for (const line of lines) this.#lines.push(line);
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    for (let line = this.#lines.shift(); line !== undefined; line = this.#lines.shift()) {
+      if (this.#options.onLine(line)) await new Promise(setImmediate);
+    }
+    this.#isTelling = false;
+    if (this.#pendingEnd) this.#end(this.#pendingEnd);
+  }
+
   #end(end: SidecarEnd): void {
-    if (this.#isOver) return;
+    this.#pendingEnd ??= end;
+    if (this.#isOver || this.#isTelling) return;
     this.#isOver = true;
-    this.#options.onEnd(end);
+    this.#options.onEnd(this.#pendingEnd);
   }
 
   #describe(exitCode: number | null, signal: string | null): string {

@@ -78,7 +78,7 @@ export class Sidecar implements AsyncDisposable {
   }
 
   /**
-   * Every event from now on, those of turns included. Leave a default branch: a newer sidecar may tell more. Who stops
+   * Every event from now on, those of turns included; right behind an awaited response, every one after that response. Leave a default branch: a newer sidecar may tell more. Who stops
    * reading stops the sidecar: don't wait for a turn between two events.
    */
   events(): EventStream {
@@ -141,7 +141,8 @@ export class Sidecar implements AsyncDisposable {
     return new SidecarError("too_many", `${this.#waiting.size} requests are not answered yet; wait for some of them`);
   }
 
-  #take(line: InputLine): void {
+  /** @returns whether it was a response: what was asked for is known before what comes after it */
+  #take(line: InputLine): boolean {
     const frame = line.ok ? parse(line.text) : undefined;
     const event = EventEnvelope.safeParse(frame);
     const response = event.success ? undefined : SidecarResponse.safeParse(frame);
@@ -149,6 +150,7 @@ export class Sidecar implements AsyncDisposable {
     else if (response?.success) this.#takeResponse(response.data);
     else this.#child.kill(`this is no sidecar; its output has the line ${JSON.stringify(line.text.slice(0, 200))}`);
     this.#pace();
+    return response?.success === true;
   }
 
   #takeResponse({ correlationId, error, ok, payload }: SidecarResponse): void {

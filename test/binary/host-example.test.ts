@@ -85,7 +85,10 @@ describe("the example host", () => {
     const picture = await page.screenshot();
     expect(picture.length).toBeGreaterThan(5000);
     if (process.env["UPDATE_SCREENSHOT"]) await Bun.write(join(repositoryRoot, "docs/host-example.png"), picture);
+    // A text that is sent now steers the turn; the model gets it with the next step.
+    expect(await page.read<object>('fetch("send", { method: "POST", body: JSON.stringify({ text: "Nothing else." }) }).then((response) => response.json())')).toEqual({ steered: true });
     await page.click("#allow");
+    await page.shows('document.querySelector(".steer")?.textContent === "Nothing else."');
     await page.shows(`${isOpen} && document.getElementById("question-reason").textContent.includes("other.txt")`);
     await page.click("#question-words");
     await page.type("one file is enough");

@@ -53,6 +53,11 @@ function play(id: string, text: string): void {
     event("approval_request", { approvalId: "b", sessionId: "s", tool: "fs.write", reason: "write" }, id);
     event("approval_withdrawn", { approvalId: "b", sessionId: "s", reason: "expired" }, id);
   }
+  if (what === "behind") {
+    const response = { kind: "response", id: crypto.randomUUID(), correlationId: id, ok: true, payload: { reason: "reply", turnCount: 1, stepCount: 1 } };
+    const log = { kind: "event", id: crypto.randomUUID(), type: "log", payload: { level: "info", message: "behind" } };
+    writeSync(1, `${JSON.stringify(response)}\n${JSON.stringify(log)}\n`);
+  }
   if (["flood", "unknown", "withdraw"].includes(what ?? "")) respond(id, { reason: "reply", turnCount: 1, stepCount: 1 });
 }
 

@@ -146,6 +146,15 @@ describe("events", () => {
     expect(seen).toEqual([...own, ...unknown]);
   });
 
+  test("right behind a response are seen by who looks for them once it is there", async () => {
+    const sidecar = open();
+    await sidecar.turn(message("behind")).result();
+    for await (const event of sidecar.events()) {
+      expect(event).toMatchObject({ type: "log", payload: { message: "behind" } });
+      break;
+    }
+  });
+
   test("a reader that stops stops the sidecar, and loses nothing", async () => {
     using place = makeWorkspace();
     const progress = place.at("progress");
