@@ -13,9 +13,9 @@ export function pythonOutput(files: Files, file: string): string | undefined {
   return output(files, interpreter, ["-B", "-S", "-s", file]);
 }
 
-/** The same for `sh FILE`. */
+/** The same for a shell script, by the shell that its first line asks for. */
 export function shellOutput(files: Files, file: string): string | undefined {
-  return output(files, "sh", [file]);
+  return output(files, /^#!.*\bbash\b/.test(files[file] ?? "") ? "bash" : "sh", [file]);
 }
 
 function output(files: Files, program: string, args: string[]): string | undefined {

@@ -8,7 +8,7 @@ import { makeHome, repositoryRoot, runAtomic, type Home } from "../support/atomi
 import { ensureModel } from "../support/models.ts";
 import { makeWorkspace } from "../support/workspace.ts";
 import { measure, type Measure } from "./measure.ts";
-import { kept, lastComparable, summaryLines, taskLines, type Kept, type Run } from "./report.ts";
+import { isSolved, kept, lastComparable, summaryLines, taskLines, type Kept, type Run } from "./report.ts";
 import { filesOnly, halfOf, type Half, type Task } from "./task.ts";
 import { tasks } from "./tasks/index.ts";
 
@@ -20,7 +20,7 @@ const usage = `npm run eval -- [--model NAME]
   --jobs N         runs at once (default 1)
   --limit SECONDS  for each run (default 300)
   --keep           keeps the totals in test/eval/results, for later comparisons
-  --json FILE      every run in full: replies and faults
+  --json FILE      every run in full, replies and faults, written as they come
   --reveal         single results of the control half too: after that it is no control any more
 `;
 
@@ -51,13 +51,18 @@ async function main(): Promise<number> {
   process.env["ATOMIC_TEST_MODELS"] ??= join(repositoryRoot, "test/.cache/models");
   const model = /^scripted:|\.gguf$/.test(options.model) ? options.model : await ensureModel(options.model);
   using home = makeHome();
-  const runs = await runAll(plans, options.jobs, (plan) => runOne(plan, model, home, options.limitMs), options.reveal);
-  const now = kept(runs, { date: new Date().toISOString(), model: basename(options.model), version: versionNow(), ...(options.only === undefined ? {} : { only: options.only }) }, options.reveal);
+  const about = { date: new Date().toISOString(), model: basename(options.model), version: versionNow(), ...(options.only === undefined ? {} : { only: options.only }) };
+  const runs = await runAll(plans, options.jobs, (plan) => runOne(plan, model, home, options.limitMs), (runs, last) => {
+    const isShown = (run: Run): boolean => options.reveal || run.half === "tuning";
+    process.stderr.write(`${runs.length}/${plans.length} ${isShown(last) ? verdict(last) : "control"}\n`);
+    // Written as it grows: a run of hours may be stopped.
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ ...kept(runs, about, options.reveal), runs: runs.filter(isShown) }, null, 2)}\n`);
+  });
+  const now = kept(runs, about, options.reveal);
   const shown = chosen.filter(({ name }) => options.reveal || halfOf(name) === "tuning");
   const lines = [...(shown.length > 0 ? [...taskLines(shown, runs), ""] : []), ...summaryLines(now, lastComparable(readKept(), now))];
   process.stdout.write(`${lines.join("\n")}\n`);
   if (options.keep) keep(now);
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ ...now, runs: runs.filter(({ half }) => options.reveal || half === "tuning") }, null, 2)}\n`);
   return 0;
 }
 
@@ -103,23 +108,24 @@ function readOptions(): Options | string {
   return { model, half, only, seeds, jobs, limitMs: limitSeconds * 1000, keep, json, reveal };
 }
 
-/** @returns the runs in the order of the plans, whichever ends first */
-async function runAll(plans: readonly Plan[], jobs: number, run: (plan: Plan) => Promise<Run>, reveal: boolean): Promise<Run[]> {
+/** @param ended is told all runs that ended so far, and the last of them */
+async function runAll(plans: readonly Plan[], jobs: number, run: (plan: Plan) => Promise<Run>, ended: (runs: readonly Run[], last: Run) => void): Promise<Run[]> {
   const runs: Run[] = [];
-  let next = 0;
-  let done = 0;
+  const left = [...plans];
   const work = async (): Promise<void> => {
-    for (let index = next++; index < plans.length; index = next++) {
-      const plan = plans[index];
-      if (!plan) return;
-      const result = await run(plan);
-      runs[index] = result;
-      const seen = reveal || result.half === "tuning" ? `${result.name} at ${result.temperature}: ${[...result.faults, ...(result.outcome === "ok" ? [] : [`ended as ${result.outcome}`])].join("; ") || "solved"}` : "control";
-      process.stderr.write(`${++done}/${plans.length} ${seen}\n`);
+    for (let plan = left.shift(); plan; plan = left.shift()) {
+      const last = await run(plan);
+      runs.push(last);
+      ended(runs, last);
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));
   return runs;
+}
+
+function verdict(run: Run): string {
+  const what = isSolved(run) ? "solved" : [...run.faults, ...(run.outcome === "ok" ? [] : [`ended as ${run.outcome}`])].join("; ");
+  return `${run.name} at ${run.temperature}: ${what}`;
 }
 
 async function runOne({ task, temperature, seed }: Plan, model: string, home: Home, limitMs: number): Promise<Run> {

@@ -33,6 +33,8 @@ export interface TaskData {
   holds?: (reply: string, after: Files, before: Files) => boolean;
   /** One right outcome; without `changes` it is what `disk` says. */
   solution: Outcome;
+  /** Other right replies over the same disk. */
+  alsoRight?: readonly string[];
   /** Plausible outcomes that are not right: a text is a reply over the right disk. */
   wrong?: readonly (string | Outcome)[];
 }
@@ -45,6 +47,7 @@ export interface Task {
   /** @returns what is wrong, in words; empty = solved */
   check(reply: string, after: Files, before: Files): string[];
   solution: { reply: string; after: Files };
+  alsoRight: readonly string[];
   wrong: readonly { reply: string; after: Files }[];
 }
 
@@ -59,7 +62,7 @@ export function tasksOf(category: string, all: readonly TaskData[]): Task[] {
     const before = filesOnly(data.files);
     const right = apply(before, data.solution.changes ?? fixedChanges(data.disk ?? {}));
     const wrong = (data.wrong ?? []).map((outcome) => (typeof outcome === "string" ? { reply: outcome, after: right } : { reply: outcome.reply, after: apply(before, outcome.changes ?? {}) }));
-    return { name: data.name, category, prompt: data.prompt, files: data.files, check: (reply, after, before) => faults(data, plain(reply), withoutCaches(after), before), solution: { reply: data.solution.reply, after: right }, wrong };
+    return { name: data.name, category, prompt: data.prompt, files: data.files, check: (reply, after, before) => faults(data, plain(reply), withoutCaches(after), before), solution: { reply: data.solution.reply, after: right }, alsoRight: data.alsoRight ?? [], wrong };
   });
 }
 
@@ -69,7 +72,7 @@ export function filesOnly(files: Files): Files {
 }
 
 /** An honest "that is not there" or "that cannot be done". */
-export const denial = /\b(no|not|none|nothing|cannot|can't|couldn't|doesn't|didn't|isn't|aren't|wasn't|don't|unable|impossible|missing|lacks?|failed)\b/i;
+export const denial = /\b(no|not|none|nothing|cannot|can't|couldn't|doesn't|didn't|isn't|aren't|wasn't|don't|unable|impossible|missing|lacks?|failed|empty|blank|unknown)\b/i;
 
 function faults(data: TaskData, reply: string, after: Files, before: Files): string[] {
   const found: string[] = [];
@@ -101,10 +104,12 @@ const numberWords = ["two", "three", "four", "five", "six", "seven", "eight", "n
 
 function countFaults(reply: string, count: number): string[] {
   const text = numberWords.reduce((text, word, index) => text.replace(new RegExp(`\\b${word}\\b`, "gi"), String(index + 2)), reply);
-  // Numbers of a list and those inside of names are no answers.
-  const numbers = new Set([...text.replace(/^\s*\d+[.)]\s/gm, "").matchAll(/(?<![\w.-])\d+(?![\w-]|[.,]\d)/g)].map(([digits]) => Number(digits)));
+  // Numbers of a list, those inside of names and enumerations in parentheses are no answers.
+  const said = text.replace(/^\s*\d+[.)]\s/gm, "").replace(/\([^()]*\d[^()]*\b\d[^()]*\)/g, "");
+  const numbers = new Set([...said.matchAll(/(?<![\w.-])\d+(?![\w-]|[.,]\d)/g)].map(([digits]) => Number(digits)));
   if (!numbers.has(count)) return [`the reply does not count ${count}`];
-  if (numbers.has(count - 1) || numbers.has(count + 1) || numbers.size > 4) return ["the reply gives other numbers too"];
+  const answers = [...numbers].filter((number) => number <= 100);
+  if (numbers.has(count - 1) || numbers.has(count + 1) || answers.length > 4) return ["the reply gives other numbers too"];
   return [];
 }
 

@@ -21,15 +21,23 @@ export const compareTasks = tasksOf("compare", [
     says: ["host", "pool"],
     not: ["port", "timeout"],
     solution: { reply: "host and pool" },
+    alsoRight: ["- host\n- pool", "`host` (db1, db7) and `pool` (10, 50)"],
     wrong: ["pool", "host, port, pool and timeout"],
   },
   {
     name: "compare-odd-one",
     prompt: "Two of these three text files are exactly the same. Which one is different from the others?",
     files: { "north.txt": "alpha\nbeta\ngamma\ndelta\n", "east.txt": "alpha\nbeta\ngamna\ndelta\n", "west.txt": "alpha\nbeta\ngamma\ndelta\n" },
-    holds: (reply) => /\beast(\.txt)? is( the)? (different|odd|one)|different[^.]*\beast|^east(\.txt)?[.\s]*$|\beast(\.txt)?[^.]*\bdiffer/i.test(reply) && !/\b(north|west)(\.txt)? is( the)? (different|odd|one)|(different|odd)( one| file)?( is|:) (north|west)/i.test(reply),
+    says: [/\beast\b/i],
+    not: [/all the same|identical\W*$/i],
+    holds: (reply) => {
+      const names = reply.replaceAll(".txt", "");
+      if (!/\b(north|west)\b/i.test(names)) return true;
+      return /\beast\b[^.]*\b(differ|odd)|(different|odd)[^.]*\beast\b/i.test(names) && !/\b(north|west) (is|differs)\b(?! the same| identical)|(different|odd)( one| file)?( is|:) (north|west)/i.test(names);
+    },
     solution: { reply: "east.txt is different from the others." },
-    wrong: ["north.txt is different from the others.", "The different file is west.txt.", "They are all the same."],
+    alsoRight: ["east.txt", "The different file is `east.txt`.", "east.txt has \"gamna\" where north.txt and west.txt have \"gamma\"; it differs from them."],
+    wrong: ["north.txt is different from the others.", "east.txt and west.txt are the same, north.txt differs.", "The different file is west.txt.", "They are all the same."],
   },
   {
     name: "compare-bigger-total",
@@ -38,6 +46,7 @@ export const compareTasks = tasksOf("compare", [
     says: ["april", "68"],
     not: [/march (sold|had|was|is) (more|higher|bigger)/i, /more (units )?in march/i],
     solution: { reply: "April: 68 units." },
+    alsoRight: ["In April: 68 units, against 62 in March.", "You sold more in April (68) than in March (62)."],
     wrong: ["March: 62 units.", "You sold more in March: 62, against 68 in April... more in March.", "April with 58."],
   },
 ]);

@@ -2,8 +2,8 @@
 import { tasksOf } from "../task.ts";
 
 const access = ["GET /index 200", "GET /a 404", "POST /login 200", "GET /b 404", "GET /c 500", "GET /404-help 200", "GET /d 404", "GET /e 200", "POST /f 404", "GET /g 404"].join("\n");
-const orders = "id,city,total\n1,Oslo,20\n2,Bergen,35\n3,Oslo,12\n4,Tromso,50\n5,Oslo,7\n6,Bergen,9\n7,Oslo,31\n";
-const shapes = "class Shape:\n    def area(self):\n        return 0\n\n    def name(self):\n        return 'shape'\n\n\nclass Square(Shape):\n    def __init__(self, side):\n        self.side = side\n\n    def area(self):\n        return self.side ** 2\n\n\ndef total(shapes):\n    return sum(shape.area() for shape in shapes)\n\n\n# def unused(): pass\n";
+const orders = "id,city,total\n201,Oslo,20\n202,Bergen,35\n203,Oslo,12\n204,Tromso,50\n205,Oslo,7\n206,Bergen,9\n207,Oslo,31\n";
+const shapes = "class Shape:\n    def area(self):\n        return 0\n\n    def name(self):\n        return 'shape'\n\n\nclass Square(Shape):\n    def __init__(self, side):\n        self.side = side\n\n    def area(self):\n        return self.side ** 2\n\n\ndef total(shapes):\n    return sum(shape.area() for shape in shapes)\n\n\ndef largest(shapes):\n    return max(shape.area() for shape in shapes)\n\n\n# def unused(): pass\n";
 
 export const countTasks = tasksOf("count", [
   {
@@ -12,6 +12,7 @@ export const countTasks = tasksOf("count", [
     files: { "access.log": `${access}\n` },
     count: 5,
     solution: { reply: "5 requests ended with status 404." },
+    alsoRight: ["Five requests ended with status 404.", "5"],
     wrong: ["6 requests ended with 404.", "404", "4 or 5 requests."],
   },
   {
@@ -20,15 +21,17 @@ export const countTasks = tasksOf("count", [
     files: { "orders.csv": orders },
     count: 4,
     solution: { reply: "There are 4 orders from Oslo." },
+    alsoRight: ["4 orders (201, 203, 205 and 207)", "Four."],
     wrong: ["There are 3.", "7 orders in total", "1 2 3 4 5 6 7"],
   },
   {
     name: "count-functions",
     prompt: "Count the functions and methods that are defined in shapes.py. Give me the number.",
     files: { "shapes.py": shapes },
-    count: 5,
-    solution: { reply: "There are 5." },
-    wrong: ["6", "There are 4.", "2 classes"],
+    count: 6,
+    solution: { reply: "There are 6: four methods and two functions." },
+    alsoRight: ["The number is **6**.", "There are six functions and methods in shapes.py."],
+    wrong: ["7", "There are 5.", "2 classes"],
   },
   {
     name: "count-markdown-files",

@@ -24,7 +24,7 @@ export const createTasks = tasksOf("create", [
     name: "create-nested-note",
     prompt: "Make a folder notes/2026 and put a file plan.md in it that has the heading \"Plan\" and below it one bullet: buy paint",
     files: { "notes/old.md": "# Old\n" },
-    disk: { "notes/2026/plan.md": (text) => /^# Plan[ \t]*\n+[-*+] buy paint\.?\s*$/i.test(text) },
+    disk: { "notes/2026/plan.md": (text) => /^#{1,3} Plan[ \t]*\n+[-*+] buy paint\.?\s*$/i.test(text) },
     solution: { reply: "Done.", changes: { "notes/2026/plan.md": "# Plan\n\n- buy paint\n" } },
     wrong: [{ reply: "Done.", changes: { "notes/plan.md": "# Plan\n\n- buy paint\n" } }, { reply: "Done.", changes: { "notes/2026/plan.md": "Plan\nbuy paint\n" } }],
   },

@@ -34,6 +34,7 @@ export const findTasks = tasksOf("find", [
     says: [/\b(7|seventh|seven)\b/i],
     not: [/\b(6|8|sixth|eighth|5)\b/i],
     solution: { reply: "Line 7." },
+    alsoRight: ["The word lantern appears on line 7: \"a lantern swung,\"", "on the seventh line"],
     wrong: ["Line 6.", "Line 6 or 7", "In the second stanza."],
   },
   {

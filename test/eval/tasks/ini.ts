@@ -19,7 +19,7 @@ export const iniTasks = tasksOf("ini", [
     name: "ini-new-key",
     prompt: "add mute=no to the audio section of game.ini",
     files: { "game.ini": game },
-    disk: { "game.ini": (text) => [`${game}mute=no`, game.replace("[audio]\n", "[audio]\nmute=no\n")].includes(text.replace(/mute ?= ?no/, "mute=no").trimEnd()) || text.replace(/mute ?= ?no/, "mute=no") === game.replace("[audio]\n", "[audio]\nmute=no\n") },
+    disk: { "game.ini": (text) => text.startsWith(game.slice(0, game.indexOf("volume"))) && text.slice(text.indexOf("[audio]")).replaceAll(" ", "").split("\n").filter((line) => line !== "").toSorted().join("|") === "[audio]|mute=no|volume=70" },
     solution: { reply: "Added.", changes: { "game.ini": `${game}mute=no\n` } },
     wrong: [{ reply: "Added.", changes: { "game.ini": game.replace("width=1280\n", "width=1280\nmute=no\n") } }, { reply: "Added.", changes: { "game.ini": `mute=no\n${game}` } }],
   },

@@ -12,6 +12,7 @@ export const listTasks = tasksOf("list", [
     says: ["lake.jpg", "tower.png"],
     not: ["beach.jpg", "forest.jpg", "index.html"],
     solution: { reply: "lake.jpg and tower.png" },
+    alsoRight: ["- lake.jpg\n- tower.png"],
     wrong: ["lake.jpg", "beach.jpg, forest.jpg, lake.jpg and tower.png"],
   },
   {
@@ -39,6 +40,7 @@ export const listTasks = tasksOf("list", [
     says: ["tuesday"],
     not: ["monday", "wednesday", "thursday"],
     solution: { reply: "tuesday.txt" },
+    alsoRight: ["`logs/tuesday.txt` is the biggest file."],
     wrong: ["wednesday.txt", "tuesday.txt or wednesday.txt"],
   },
 ]);

@@ -10,6 +10,7 @@ export const noToolTasks = tasksOf("no-tool", [
     files: beside,
     says: ["42"],
     solution: { reply: "42" },
+    alsoRight: ["17 plus 25 is 42.", "17 + 25 = 42"],
     wrong: ["41", "17 plus 25 is 43."],
   },
   {
@@ -28,6 +29,7 @@ export const noToolTasks = tasksOf("no-tool", [
     says: [/\bapples?\b/i],
     not: ["potato", "pear", "orange"],
     solution: { reply: "Apple." },
+    alsoRight: ["\"Pomme\" means apple."],
     wrong: ["Potato.", "pear, orange or apple"],
   },
   {
@@ -36,6 +38,7 @@ export const noToolTasks = tasksOf("no-tool", [
     files: beside,
     holds: (reply) => /^\W*(good)?bye\W*$/i.test(reply),
     solution: { reply: "Bye!" },
+    alsoRight: ["bye", "Bye.", "Goodbye!"],
     wrong: ["You're welcome!", "bye, and here is what notes.txt holds: buy paint"],
   },
 ]);

@@ -11,9 +11,10 @@ export const readTasks = tasksOf("read", [
     name: "read-invoice-due",
     prompt: "When is invoice 2291 due? It's in invoices.txt.",
     files: { "invoices.txt": invoices, "letter.txt": "Please pay by 2026-01-31.\n" },
-    says: [/2026-03-14|\b14(th)?( of)? March\b|March 14/i],
+    says: [/2026-03-14|\b14(th)?( of)? March\b|March 14|\b14[./]0?3[./]2026/i],
     not: [/2026-02-28|February 28|28 February/i, /2026-04-02|April 2|2 April/i, /2026-01-31/],
     solution: { reply: "Invoice 2291 is due on 2026-03-14." },
+    alsoRight: ["It's due March 14, 2026.", "**14 March 2026**"],
     wrong: ["It is due on 2026-04-02.", "The dates are 2026-02-28, 2026-03-14 and 2026-04-02."],
   },
   {
@@ -23,6 +24,7 @@ export const readTasks = tasksOf("read", [
     says: [/(5|five) days|5th day|fifth day/i],
     not: [/\b3 days/i, /\b21 days/i],
     solution: { reply: "Every 5 days." },
+    alsoRight: ["The ivy needs water every five days.", "every `5 days`"],
     wrong: ["Every 3 days.", "fern 3 days, cactus 21 days, ivy 5 days"],
   },
   {
@@ -32,6 +34,7 @@ export const readTasks = tasksOf("read", [
     says: ["7.4"],
     not: ["1.27", "16.3"],
     solution: { reply: "It uses Redis 7.4." },
+    alsoRight: ["redis:7.4", "Version **7.4**."],
     wrong: ["Redis 7", "nginx 1.27, redis 7.4, postgres 16.3"],
   },
   {
@@ -40,6 +43,7 @@ export const readTasks = tasksOf("read", [
     files: { "limiter.py": limiter },
     says: ["ValueError", "52"],
     solution: { reply: "It raises a ValueError when the count is above 52." },
+    alsoRight: ["If count is greater than RATE + BURST (40 + 12 = 52), a `ValueError` is raised."],
     wrong: ["It raises a ValueError above 40.", "A TypeError above 52.", "It raises ValueError when count > RATE + burst."],
   },
 ]);

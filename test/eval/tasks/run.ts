@@ -21,8 +21,9 @@ export const runTasks = tasksOf("run", [
     prompt: "run checks.py: which check fails, and what's the exit code?",
     files: { "checks.py": checks },
     says: ["beta", "3"],
-    not: [/results\.items/, /\b(alpha|gamma)\b[^.,;\n]*\bfail/i, /exit (code|status)( is|:| of)? [0124-9]/i],
+    not: [/results\.items/, /\b(alpha|gamma)\b((?!beta)[^.,;\n])*\bfail/i, /exit (code|status)( is|:| of)? [0124-9]/i],
     solution: { reply: "beta fails; the exit code is 3." },
+    alsoRight: ["alpha and gamma pass while beta FAILED; exit code: 3", "The check beta fails and the exit code is 3."],
     wrong: ["beta fails; the exit code is 1.", "alpha fails, exit code 3, not beta.", "All checks pass, exit code 0."],
   },
   {
@@ -31,6 +32,7 @@ export const runTasks = tasksOf("run", [
     files: { "report.sh": report, "values.csv": "a,17\nb,23\nc,41\nd,8\n" },
     says: [/\b2,?563\b/],
     solution: { reply: "It prints checksum 2563." },
+    alsoRight: ["checksum 2563"],
     wrong: ["It prints checksum 89.", "It prints checksum $total."],
   },
   {
@@ -40,6 +42,7 @@ export const runTasks = tasksOf("run", [
     says: ["KeyError", /\b(4|four|fourth)\b/i],
     not: [/line [1-35-9]\b/i],
     solution: { reply: "A KeyError on line 4: there is no 'b'." },
+    alsoRight: ["KeyError: 'b' in line 4", "It is a `KeyError` on line 4, `print(data['b'])`."],
     wrong: ["A KeyError on line 3.", "A JSONDecodeError on line 4."],
   },
   {
@@ -50,6 +53,7 @@ export const runTasks = tasksOf("run", [
     disk: { "squares.py": () => true },
     holds: (_reply, after) => /\b42925\b/.test(pythonOutput(after, "squares.py") ?? "") && !/42925/.test(after["squares.py"] ?? ""),
     solution: { reply: "The result is 42925.", changes: { "squares.py": "print(sum(n * n for n in range(1, 51)))\n" } },
+    alsoRight: ["42925", "The sum is 42,925."],
     wrong: [{ reply: "The result is 42925.", changes: { "squares.py": "print(42925)\n" } }, { reply: "The result is 40425.", changes: { "squares.py": "print(sum(n * n for n in range(1, 50)))\n" } }],
   },
   {
@@ -59,6 +63,7 @@ export const runTasks = tasksOf("run", [
     says: ["405"],
     not: ["455", "404", "406"],
     solution: { reply: "405 lines together (137 and 268)." },
+    alsoRight: ["137 + 268 = 405 lines"],
     wrong: ["455 lines", "137 and 268"],
   },
 ]);

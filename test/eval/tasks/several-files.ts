@@ -10,6 +10,7 @@ export const severalFilesTasks = tasksOf("several-files", [
     files: { "weeks/01.txt": "hours: 38\n", "weeks/02.txt": "hours: 41\n", "weeks/03.txt": "hours: 35\n", "weeks/04.txt": "hours: 40\n" },
     says: ["154"],
     solution: { reply: "154 hours." },
+    alsoRight: ["38 + 41 + 35 + 40 = 154"],
     wrong: ["114 hours.", "38 + 41 + 35 + 40", "155 hours"],
   },
   {
@@ -27,6 +28,7 @@ export const severalFilesTasks = tasksOf("several-files", [
     says: ["table.js", "page.js"],
     not: [/chart\.js/, /print\.js/],
     solution: { reply: "table.js and views/page.js" },
+    alsoRight: ["- table.js\n- views/page.js"],
     wrong: ["table.js", "table.js, chart.js, print.js and views/page.js", "table.js, views/page.js and print.js"],
   },
   {
@@ -52,6 +54,7 @@ export const severalFilesTasks = tasksOf("several-files", [
     says: ["Gull"],
     not: ["Tern", "Heron"],
     solution: { reply: "The Gull, in 1979." },
+    alsoRight: ["Gull (boats/gull.txt), built in 1979."],
     wrong: ["The Tern, in 1987.", "Heron, Gull or Tern"],
   },
 ]);

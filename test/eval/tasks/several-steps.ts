@@ -25,6 +25,7 @@ export const severalStepsTasks = tasksOf("several-steps", [
     says: ["maple-77"],
     not: ["birch-12"],
     solution: { reply: "The password is maple-77." },
+    alsoRight: ["maple-77"],
     wrong: ["The password is birch-12.", "birch-12 or maple-77", "vault/third.txt"],
   },
   {

@@ -39,6 +39,7 @@ for (const task of tasks) {
     const before = filesOnly(task.files);
     const { reply, after } = task.solution;
     expect(judge(task, reply, after)).toEqual([]);
+    for (const other of task.alsoRight) expect({ other, faults: judge(task, other, after) }).toEqual({ other, faults: [] });
     expect(judge(task, "", before)).not.toEqual([]);
     expect(task.wrong.length).toBeGreaterThan(0);
     for (const wrong of task.wrong) expect({ wrong, faults: judge(task, wrong.reply, wrong.after) }).not.toEqual({ wrong, faults: [] });
@@ -59,9 +60,9 @@ describe("a check", () => {
   ]);
 
   test("takes a number in digits or in words, and refuses its neighbours and a crowd", () => {
-    const faults = ["5", "There are **five** files.", "1. a\n2. b\nTogether 5.", "5 of 10"].map((reply) => counting?.check(reply, {}, {}));
-    expect(faults).toEqual([[], [], [], []]);
-    for (const reply of ["", "4", "15", "5.5", "4 or 5", "five or six", "1 3 5 7 9", "a5", "file-5"]) expect({ reply, faults: counting?.check(reply, {}, {}).length }).toEqual({ reply, faults: 1 });
+    const faults = ["5", "There are **five** files.", "1. a\n2. b\nTogether 5.", "5 of 10", "5 (lines 2, 4 and 6)", "5: those with the ids 201, 203, 205, 207 and 209"].map((reply) => counting?.check(reply, {}, {}));
+    expect(faults).toEqual([[], [], [], [], [], []]);
+    for (const reply of ["", "4", "15", "5.5", "4 or 5", "five or six", "1 3 5 7 9", "a5", "file-5", "5 (or 6)"]) expect({ reply, faults: counting?.check(reply, {}, {}).length }).toEqual({ reply, faults: 1 });
   });
 
   test("looks for whole words, and forgives a line end at the end of a file, and what Python leaves behind", () => {
