@@ -27,7 +27,7 @@ export interface Frame {
 /** What carries lines between host and sidecar. */
 export interface Transport {
   frames: Frame[];
-  write(text: string): void;
+  write(text: string | Uint8Array): void;
   end(): void;
   /** Resolves when a frame came, or the stream ended. */
   changed(): Promise<void>;
@@ -283,7 +283,7 @@ function memoryTransport() {
       notify();
       return bytes.length - offset;
     },
-    write: (text: string) => controller?.enqueue(Buffer.from(text)),
+    write: (text: string | Uint8Array) => controller?.enqueue(Buffer.from(text as string)),
     end: () => {
       if (!isClosed) controller?.close();
       isClosed = true;

@@ -145,7 +145,7 @@ function grantKey({ category, grant }: ApprovalNeed, hash: string): string {
 
 function refusal(call: ToolCall, outcome: ApprovalOutcome): string {
   if ("withdrawn" in outcome) return outcome.withdrawn === "expired" ? `approval expired for ${call.name}` : `cancelled: the approval for ${call.name} was withdrawn`;
-  const reason = outcome.approved ? undefined : outcome.reason?.trim();
+  const reason = outcome.approved ? undefined : outcome.reason;
   return `approval denied for ${call.name}${reason ? `: ${reason}` : ""}`;
 }
 
