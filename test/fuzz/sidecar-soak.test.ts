@@ -8,13 +8,14 @@ import { randomOf, type Random } from "./sidecar-lines.ts";
 
 const isLong = process.env["ATOMIC_TEST_LONG"] === "1";
 const turns = isLong ? 500 : 20;
+const limitMs = 900_000;
 const seed = Number(process.env["ATOMIC_TEST_SEED"] ?? 7);
 /** Growth that an allocator shows without any leak; a leak of one turn's frames would be more in a long run. */
 const growthMaxMiB = 48;
 
 test(`${turns} turns, seed ${seed}`, async () => {
   const random = randomOf(seed);
-  using host = hostOfExecutable({ config: { agent: { providerWait: { enabled: false } } }, files: { "a.txt": "one\ntwo\n".repeat(200), "skill/SKILL.md": "---\nname: skill\ndescription: a skill\n---\nBody.\n" } });
+  using host = hostOfExecutable({ timeoutMs: limitMs, config: { agent: { providerWait: { enabled: false } } }, files: { "a.txt": "one\ntwo\n".repeat(200), "skill/SKILL.md": "---\nname: skill\ndescription: a skill\n---\nBody.\n" } });
   await host.start(Array.from({ length: 8 * turns }, () => step(random)), { approvalLevel: 1 });
   const reasons = new Map<string, number>();
   const samples: Sample[] = [];
@@ -36,7 +37,7 @@ test(`${turns} turns, seed ${seed}`, async () => {
   const [early, late] = [samples.slice(turns / 4, turns / 2), samples.slice(-turns / 4)];
   expect(median(late, "descriptors")).toBeLessThanOrEqual(median(early, "descriptors"));
   expect(median(late, "memoryMiB") - median(early, "memoryMiB")).toBeLessThan(growthMaxMiB);
-}, 900_000);
+}, limitMs);
 
 /** One message, and at random what a person does meanwhile. */
 async function oneTurn(host: SidecarHost, random: Random): Promise<Frame> {

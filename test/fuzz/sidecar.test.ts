@@ -13,6 +13,7 @@ const firstSeed = Number(process.env["ATOMIC_TEST_SEED"] ?? (isLong ? Date.now()
 /** Lines of one write, and requests that may wait for their answer. */
 const linesAtOnce = 20;
 const openMax = 4;
+const limitMs = 120_000;
 
 /** What the streams held, all together. */
 const met = new Set<string>();
@@ -20,7 +21,7 @@ const seeds = Array.from({ length: streams }, (_, index) => firstSeed + index);
 
 test.each(seeds)("S-70 2000 random lines, seed %d", async (seed) => {
   const random = randomOf(seed);
-  using host = hostOfExecutable({ config: { llm: { retry: { maxRetries: 1, baseDelayMs: 1 } }, agent: { providerWait: { enabled: false } }, log: { level: "warn" } }, files: { "a.txt": "one\ntwo\n".repeat(50), "skill-a/SKILL.md": skillOf("skill-a"), "skill-b/SKILL.md": skillOf("skill-b"), "broken/SKILL.md": "no" } });
+  using host = hostOfExecutable({ timeoutMs: limitMs, config: { llm: { retry: { maxRetries: 1, baseDelayMs: 1 } }, agent: { providerWait: { enabled: false } }, log: { level: "warn" } }, files: { "a.txt": "one\ntwo\n".repeat(50), "skill-a/SKILL.md": skillOf("skill-a"), "skill-b/SKILL.md": skillOf("skill-b"), "broken/SKILL.md": "no" } });
   const fuzz = new Fuzz(host, random, [0, 1, 2].map(() => host.script(steps(random), { compaction: ["2,9\n", "1,5\n3,20\n"] })));
   let mutated = 0;
   for (let sent = 0; sent < linesOfStream; sent += linesAtOnce) {
@@ -38,7 +39,7 @@ test.each(seeds)("S-70 2000 random lines, seed %d", async (seed) => {
   expect({ exitCode, breaches: breaches.slice(0, 5) }).toEqual({ exitCode: 0, breaches: [] });
   expect(fuzz.unanswered()).toEqual([]);
   expect(checkSeen().map((breach) => breach.split("\n")[0])).toEqual([]);
-}, 120_000);
+}, limitMs);
 
 test("S-70 the lines were not only refused: turns ran and ended, people were asked, steering was read", () => {
   expect(["turn_finished reply", "turn_finished cancelled", "turn_finished failed", "approval_request", "skill_registry_updated", "steer_applied"].filter((what) => !met.has(what))).toEqual([]);

@@ -220,11 +220,11 @@ export function hostInProcess(options: HostOptions = {}): SidecarHost {
 }
 
 /** The executable, or a link to it whose name makes it the sidecar. */
-export function hostOfExecutable(options: HostOptions & { link?: string } = {}): SidecarHost & { process: RunningAtomic } {
+export function hostOfExecutable(options: HostOptions & { link?: string; timeoutMs?: number } = {}): SidecarHost & { process: RunningAtomic } {
   const folder = options.folder ?? placeOf(options);
   const home = { path: folder.path, state: folder.at("state"), folder, [Symbol.dispose]: () => {} };
   const named = options.link === undefined ? {} : { executable: options.link };
-  const running = startAtomic(options.link === undefined ? ["sidecar"] : [], { home, cwd: folder.at("workspace"), env: options.env ?? {}, interactive: true, ...named });
+  const running = startAtomic(options.link === undefined ? ["sidecar"] : [], { home, cwd: folder.at("workspace"), env: options.env ?? {}, interactive: true, timeoutMs: options.timeoutMs ?? 30_000, ...named });
   let isOver = false;
   const exit = running.result().then(({ exitCode }) => {
     isOver = true;
