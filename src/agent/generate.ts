@@ -5,6 +5,7 @@ import type { ThinkingLevel } from "../core/message.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
 import { renderConversation } from "./prompt.ts";
+import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
 import type { StepOffer } from "./step-offer.ts";
 import { TerminalCalls } from "./terminal-calls.ts";
@@ -66,8 +67,14 @@ async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, wri
   const grammar = actionGrammar({ tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
   const chat = renderConversation(options.system, options.conversation);
-  const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal: options.signal });
-  for await (const event of stream) {
+  const guard = new RunawayGuard();
+  const runaway = new AbortController();
+  const signal = AbortSignal.any([options.signal, runaway.signal]);
+  const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal });
+  for await (const given of stream) {
+    if (given.type === "text" && guard.push(given.text)) runaway.abort();
+    const isCut = given.type === "ended" && given.stop === "aborted" && !options.signal.aborted;
+    const event: TextEvent = isCut ? { ...given, stop: "length" } : given;
     const read = readEvent(event, decoder, written);
     yield* read;
     const last = read.at(-1);

@@ -112,7 +112,7 @@ describe("jobs of the default model", () => {
     "a reply shows before a fifth of it is made",
     async () => {
       using workspace = makeWorkspace();
-      const prompt = "Without any tool: reply with the names of twenty animals, one a line.";
+      const prompt = "Reply with two sentences about rain, two about snow, two about wind and two about sunshine.";
       const result = await runAtomic(["json", "--updates", "delta", "--tools", "", "--model", model, prompt], { cwd: workspace.path, home, timeoutMs: limitMs });
       const events = result.events();
       const deltas = events.filter((event) => event["type"] === "message_update" && isObject(event["assistantMessageEvent"]) && event["assistantMessageEvent"]["type"] === "text_delta");
