@@ -112,7 +112,8 @@ describe("jobs of the default model", () => {
     "a reply shows before a fifth of it is made",
     async () => {
       using workspace = makeWorkspace();
-      const prompt = "Reply with two sentences about rain, two about snow, two about wind and two about sunshine.";
+      const months = "January February March April May June July August September October November December".split(" ");
+      const prompt = `Reply with exactly this text: ${months.map((month, index) => `${month} is month number ${index + 1}, and it is as fine as any other.`).join(" ")}`;
       const result = await runAtomic(["json", "--updates", "delta", "--tools", "", "--model", model, prompt], { cwd: workspace.path, home, timeoutMs: limitMs });
       const events = result.events();
       const deltas = events.filter((event) => event["type"] === "message_update" && isObject(event["assistantMessageEvent"]) && event["assistantMessageEvent"]["type"] === "text_delta");
