@@ -1,24 +1,16 @@
 // The texts of --help.
+import { defineCommand, renderUsage } from "citty";
+import { stripAnsi } from "consola/utils";
 
-export function overview(): string {
-  return `atomic: an agent that works in a folder with a local model
-
-  atomic "PROMPT"             does what the prompt asks and prints the reply (same as atomic run)
-  atomic run  [FLAGS] PROMPT… text for people; what is done shows on stderr
-  atomic json [FLAGS] PROMPT… every event as a line of JSON (same as atomic --mode json)
-  atomic sidecar              requests and events as lines of JSON on stdin and stdout, for desktop hosts
-  atomic models               list | pull | path | verify | rm | add: the weights on this machine
-  atomic sessions             list | show | name | export | import | rm: past conversations
-  atomic skills               list | install | uninstall | trust: instructions for kinds of jobs
-  atomic config               list | get | set | unset: the configuration
-  atomic schema [PART]        JSON Schema of the wires and the configuration (json, sidecar, config)
-  atomic doctor               what this machine offers and whether everything works
-  atomic licenses             licences of everything inside this executable
-  atomic --version
-
-A first start needs a model:  atomic models pull
-Flags of run and json:        atomic run --help
+const ending = `atomic "PROMPT" is atomic run "PROMPT"; atomic --mode json "PROMPT" is atomic json "PROMPT".
+A first start needs a model: atomic models pull
 `;
+
+/** What `atomic --help` prints: every command with its description. */
+export async function overview(version: string, descriptions: ReadonlyMap<string, string>, terminal: boolean): Promise<string> {
+  const subCommands = Object.fromEntries([...descriptions].map(([name, description]) => [name, defineCommand({ meta: { name, description } })]));
+  const usage = await renderUsage(defineCommand({ meta: { name: "atomic", version, description: "An agent that works in a folder with a local model" }, subCommands }));
+  return `${terminal ? usage : stripAnsi(usage)}\n${ending}`;
 }
 
 export function promptHelp(): string {

@@ -8,17 +8,23 @@ import { takeStdout } from "./stdout.ts";
 
 type Run = (argv: readonly string[], io: ProcessIo) => Promise<number>;
 
-const commands: Readonly<Record<string, Run>> = {
-  run: async (argv, io) => (await import("./prompt-command.ts")).runPromptCommand("run", argv, io),
-  json: async (argv, io) => (await import("./prompt-command.ts")).runPromptCommand("json", argv, io),
-  sidecar: async (argv, io) => (await import("./sidecar-command.ts")).runSidecarCommand(argv, io),
-  models: async (argv, io) => (await import("./configured-commands.ts")).runModelsCommand(argv, io),
-  sessions: async (argv, io) => (await import("./sessions.ts")).runSessions(argv, plain(io)),
-  skills: async (argv, io) => (await import("./skills.ts")).runSkills(argv, io),
-  config: async (argv, io) => (await import("./config.ts")).runConfig(argv, plain(io)),
-  schema: async (argv, io) => (await import("./configured-commands.ts")).printSchema(argv, io),
-  doctor: async (argv, io) => (await import("./doctor.ts")).runDoctor(argv, io),
-  licenses: async (_argv, io) => print(io, await (await import("./licenses.ts")).licensesText()),
+interface Command {
+  /** One line for --help. */
+  description: string;
+  run: Run;
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  run: { description: "does what the prompts ask, for people: the reply on stdout, what is done on stderr", run: async (argv, io) => (await import("./prompt-command.ts")).runPromptCommand("run", argv, io) },
+  json: { description: "the same for programs: every event as a line of JSON", run: async (argv, io) => (await import("./prompt-command.ts")).runPromptCommand("json", argv, io) },
+  sidecar: { description: "requests and events as lines of JSON on stdin and stdout, for desktop hosts", run: async (argv, io) => (await import("./sidecar-command.ts")).runSidecarCommand(argv, io) },
+  models: { description: "list, pull, path, verify, rm, add: the weights on this machine", run: async (argv, io) => (await import("./configured-commands.ts")).runModelsCommand(argv, io) },
+  sessions: { description: "list, show, name, export, import, rm: past conversations", run: async (argv, io) => (await import("./sessions.ts")).runSessions(argv, plain(io)) },
+  skills: { description: "list, install, uninstall, trust: instructions for kinds of jobs", run: async (argv, io) => (await import("./skills.ts")).runSkills(argv, io) },
+  config: { description: "list, get, set, unset: the configuration", run: async (argv, io) => (await import("./config.ts")).runConfig(argv, plain(io)) },
+  schema: { description: "JSON Schema of the wires and the configuration (json, sidecar, config)", run: async (argv, io) => (await import("./configured-commands.ts")).printSchema(argv, io) },
+  doctor: { description: "what this machine offers, and whether everything works", run: async (argv, io) => (await import("./doctor.ts")).runDoctor(argv, io) },
+  licenses: { description: "licences of everything inside this executable", run: async (_argv, io) => print(io, await (await import("./licenses.ts")).licensesText()) },
 };
 
 const sidecarName = /^atomic-agent-sidecar(\.exe)?$/i;
@@ -48,12 +54,13 @@ async function dispatch(argv: readonly string[], io: ProcessIo): Promise<number>
 async function run(name: string, argv: readonly string[], io: ProcessIo): Promise<number> {
   const command = commands[name];
   if (!command) throw new AgentError("internal", `there is no command ${name}`);
-  return command(argv, io);
+  return command.run(argv, io);
 }
 
 async function help(io: ProcessIo): Promise<number> {
   const { overview } = await import("./help.ts");
-  return print(io, overview());
+  const descriptions = new Map(Object.entries(commands).map(([name, { description }]) => [name, description]));
+  return print(io, await overview(version, descriptions, io.stdoutIsTerminal));
 }
 
 function print(io: ProcessIo, text: string): number {
