@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { AgentError } from "../core/error.ts";
 import { guarded, makeDurable, openDatabase } from "./database.ts";
 import { type AnyEntry, type EntryBody, jsonLine, type SessionEntry } from "./entry.ts";
-import { isOwned, type Ownership, takeOwnership } from "./owner.ts";
+import { isOwned, type Ownership, removeOwnership, takeOwnership } from "./owner.ts";
 import { type SessionRow, type SessionSummary, type StoredSession, sessionOf, summaries, summaryOf, type SummaryRow } from "./rows.ts";
 
 export type { SessionSummary, StoredSession };
@@ -189,6 +189,7 @@ export class SessionStore {
       } finally {
         this.release(sessionId);
       }
+      removeOwnership(this.#lockPath(sessionId));
     });
   }
 

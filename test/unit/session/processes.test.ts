@@ -83,7 +83,7 @@ test("no two of four contending processes are ever inside at once", async () => 
   using folder = makeWorkspace();
   const contenders = [1, 2, 3, 4].map(() => start("exclude", folder.at("lock"), folder.at("mark"), "100"));
   expect(await Promise.all(contenders.map(({ exited }) => exited))).toEqual([0, 0, 0, 0]);
-  expect(folder.snapshot()).toEqual({});
+  expect(folder.snapshot()).toEqual({ lock: "" });
 });
 
 test("four processes at once on a fresh state directory", async () => {
@@ -93,8 +93,11 @@ test("four processes at once on a fresh state directory", async () => {
   expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual([0, 0, 0, 0]);
   const store = openStore(path);
   expect(store.listSessions().map(({ entryCount }) => entryCount)).toEqual([25, 25, 25, 25]);
-  store.close();
   expect(integrityOf(path)).toEqual([{ integrity_check: "ok" }]);
+  const locks = store.listSessions().map(({ id }) => `session-owners/${id}.lock`);
+  expect(Object.keys(folder.snapshot()).toSorted()).toEqual([...locks, "sessions.sqlite"].toSorted());
+  for (const { id } of store.listSessions()) store.remove(id);
+  store.close();
   expect(Object.keys(folder.snapshot())).toEqual(["sessions.sqlite"]);
 });
 
