@@ -94,10 +94,12 @@ test("four processes at once on a fresh state directory", async () => {
   const store = openStore(path);
   expect(store.listSessions().map(({ entryCount }) => entryCount)).toEqual([25, 25, 25, 25]);
   expect(integrityOf(path)).toEqual([{ integrity_check: "ok" }]);
-  const locks = store.listSessions().map(({ id }) => `session-owners/${id}.lock`);
-  expect(Object.keys(folder.snapshot()).toSorted()).toEqual([...locks, "sessions.sqlite"].toSorted());
-  for (const { id } of store.listSessions()) store.remove(id);
+  const ids = store.listSessions().map(({ id }) => id);
   store.close();
+  expect(Object.keys(folder.snapshot()).toSorted()).toEqual([...ids.map((id) => `session-owners/${id}.lock`), "sessions.sqlite"].toSorted());
+  const again = openStore(path);
+  for (const id of ids) again.remove(id);
+  again.close();
   expect(Object.keys(folder.snapshot())).toEqual(["sessions.sqlite"]);
 });
 
