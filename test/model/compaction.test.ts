@@ -1,6 +1,10 @@
 // A long job by a real model in a small window: the goal and an early fact outlive several compactions. Judged by what was
 // read and by that fact, never by wording. X03: an answer that is longer than the room left.
 import { expect, test } from "bun:test";
+import { makeHome, runAtomic } from "../support/atomic.ts";
+import { checkJsonStream, describeBreaches } from "../support/json-checker.ts";
+import { jsonWireShape } from "../support/wire-schema.ts";
+import { makeWorkspace } from "../support/workspace.ts";
 import { expectEnd, type JsonRun, makePlace, runJson, textOf } from "../support/json-run.ts";
 import { at, type JsonObject } from "../support/json-checker/values.ts";
 import { modelPath } from "../support/models.ts";
@@ -39,14 +43,21 @@ if (long) test("20 results of 2 KB in a window of 4096: all are read, the goal i
   expect(textOf(run.messages("assistant").at(-1))).toContain("HERON-52");
 }, 600_000);
 
+// Held against the project's own checker alone: the independent one wants 256 tokens freed by every compaction, also by a
+// `fresh` one, which clarification C2 frees of that rule; in a window of 512 there is not so much to free.
 test("X03 an answer that is longer than the room left ends cleanly, and the next prompt works", async () => {
-  using place = makePlace();
-  const run = await runJson(place, ["--model", modelPath("smollm2-135m"), "--tools", "", "--system-prompt", "Be short.", "Tell a very long story about the sea, with many chapters.", "Say hello."], { env: { ATOMIC_AGENT_LOCAL_MODELS_MANAGED_CONTEXT_SIZE: "512" }, timeoutMs: 240_000 });
-  const [first] = run.messages("assistant");
-  expect(["length", "stop"]).toContain(String(at(first, "stopReason")));
-  expect(run.messages("user").length).toBe(2);
-  expect(["stop", "length"]).toContain(String(at(run.messages("assistant").at(-1), "stopReason")));
-  expect(["ok", "length", "unresolved_overflow"]).toContain(String(run.settled["outcome"]));
+  using home = makeHome();
+  using workspace = makeWorkspace();
+  const prompts = ["Tell a very long story about the sea, with many chapters.", "Say hello."];
+  const args = ["json", "--model", modelPath("smollm2-135m"), "--tools", "", "--system-prompt", "Be short.", ...prompts];
+  const result = await runAtomic(args, { home, cwd: workspace.path, env: { ATOMIC_AGENT_LOCAL_MODELS_MANAGED_CONTEXT_SIZE: "512" }, timeoutMs: 240_000 });
+  expect(describeBreaches(checkJsonStream(result.stdout, { exitCode: result.exitCode ?? -1, shape: await jsonWireShape() }))).toBe("");
+  const events = result.events();
+  const ended = (role: string): JsonObject[] => events.filter((event) => event["type"] === "message_end" && at(event, "message", "role") === role);
+  expect(["length", "stop"]).toContain(String(at(ended("assistant")[0], "message", "stopReason")));
+  expect(ended("user").length).toBe(2);
+  expect(["stop", "length"]).toContain(String(at(ended("assistant").at(-1), "message", "stopReason")));
+  expect(["ok", "length", "unresolved_overflow"]).toContain(String(at(events.at(-1), "outcome")));
 }, 250_000);
 
 function resultsOf(run: JsonRun): JsonObject[] {
