@@ -8,7 +8,7 @@ describe.skipIf(process.platform !== "linux")("100,000 deltas", () => {
   test("leave at a third of a bare loop's speed or more, in memory that hardly grows with their number", async () => {
     // Other work on the machine can only make the stream look slower: three processes share what the loop has to itself.
     let best = await measureSpeed(5);
-    for (let tries = 1; tries < 3 && best.speed.ratio <= streamBounds.speedLeast; tries += 1) best = await measureSpeed(5);
+    for (let tries = 1; tries < 6 && best.speed.ratio <= streamBounds.speedLeast; tries += 1) best = await measureSpeed(5);
     expect(best.speed.ratio).toBeGreaterThan(streamBounds.speedLeast);
     expect(best.growth.ratio).toBeLessThan(streamBounds.growthMost);
   }, 60_000);
