@@ -1,5 +1,6 @@
 // Small types that requests, responses and events of the sidecar share (sidecar.md sections 3 to 8).
 import { z } from "zod";
+import { approvalCategories } from "../../core/approval.ts";
 
 export const Count = z.int().min(0);
 export const EpochMs = z.int().min(0);
@@ -13,23 +14,7 @@ export type TurnCause = z.infer<typeof TurnCause>;
 export const StepErrorCategory = z.enum(["transport", "grammar", "model", "cancelled", "tool"]);
 export type StepErrorCategory = z.infer<typeof StepErrorCategory>;
 
-export const ApprovalCategory = z.enum([
-  "fs_write_workspace",
-  "fs_write_home",
-  "fs_trash",
-  "http",
-  "shell",
-  "script",
-  "proc_kill",
-  "git_remote",
-  "publish",
-  "fusion_fanout",
-  "browser_nonweb",
-  "trust_config",
-  "email",
-  "fs_read_outside",
-  "other",
-]);
+export const ApprovalCategory = z.enum(approvalCategories);
 export type ApprovalCategory = z.infer<typeof ApprovalCategory>;
 
 export const ApprovalLevel = z.int().min(1).max(5);
