@@ -22,6 +22,7 @@ import { chooseModel, settleModel, type ModelSetup } from "./model-setup.ts";
 import type { ProcessIo } from "./process-io.ts";
 import { readFilePart, textArgument } from "./prompt-files.ts";
 import { checkPromptGiven, readPrompts, stdinKindOf } from "./prompt-parts.ts";
+import { applyRetention, traced } from "./session-files.ts";
 import { setUpTools, type ToolSetup } from "./tool-setup.ts";
 import { turnSettings } from "./turn-settings.ts";
 
@@ -169,9 +170,12 @@ function headerOf({ loaded, model: { choice }, record, workspace }: Prepared): S
   };
 }
 
-async function openSession(prepared: Prepared, emit: Emit, asker?: Asker): Promise<Session> {
+async function openSession(prepared: Prepared, told: Emit, asker?: Asker): Promise<Session> {
   const { loaded, model, output, parsed, record, runtime, systemAdditions, systemPrompt, toolSetup, workspace } = prepared;
   record.open();
+  // A run that keeps nothing leaves no trace either; the file is closed by the end of the process.
+  const { emit } = parsed.noSession ? { emit: told } : traced(loaded, record.identity.id, told, runtime);
+  if (!parsed.noSession) applyRetention(loaded, runtime.log);
   if (record.name !== undefined) await emit({ type: "session_renamed", name: record.name });
   const engine = await model.choice.create();
   const thinking = await settleModel(model, parsed, record, engine, emit);

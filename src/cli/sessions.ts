@@ -12,6 +12,7 @@ import { contextOf, pathOf, settingsOf } from "../session/context.ts";
 import { exportLines } from "../session/export.ts";
 import { importSession } from "../session/import.ts";
 import { openStore, type SessionStore } from "../session/store.ts";
+import { removeTrace } from "../session/trace.ts";
 import { type CommandIo, exitCodeFor, tell } from "./io.ts";
 
 const usage = `usage: atomic sessions list [--cwd DIR] [--limit N]     newest first (50)
@@ -36,9 +37,10 @@ export function runSessions(argv: readonly string[], io: CommandIo): number {
     const { positionals, flags } = parse(verb, rest, command);
     const stateDir = stateDirOf(io.env);
     ensureStateDir(stateDir);
-    const store = openStore(statePaths(stateDir).sessions);
+    const { sessions, traces } = statePaths(stateDir);
+    const store = openStore(sessions);
     try {
-      command.run({ io, store, positionals, flags });
+      command.run({ io, store, traces, positionals, flags });
     } finally {
       store.close();
     }
@@ -48,6 +50,8 @@ export function runSessions(argv: readonly string[], io: CommandIo): number {
 interface Invocation {
   io: CommandIo;
   store: SessionStore;
+  /** Their folder. */
+  traces: string;
   positionals: readonly string[];
   flags: Readonly<Record<string, string | undefined>>;
 }
@@ -145,9 +149,12 @@ function importOne({ io, store, positionals: [path = ""] }: Invocation): void {
   io.stdout(`${id}\n`);
 }
 
-function remove({ store, positionals }: Invocation): void {
+function remove({ store, traces, positionals }: Invocation): void {
   const ids = positionals.map((id) => store.loadSession(id).id);
-  for (const id of new Set(ids)) store.remove(id);
+  for (const id of new Set(ids)) {
+    store.remove(id);
+    removeTrace(traces, id);
+  }
 }
 
 function oneLine(text: string): string {

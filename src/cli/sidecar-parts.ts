@@ -15,6 +15,7 @@ import { describeWorkspace } from "../tools/describe-workspace.ts";
 import { workspaceView } from "../tools/workspace-view.ts";
 import { hostedSettings } from "./hosted-settings.ts";
 import type { ProcessIo } from "./process-io.ts";
+import { applyRetention, traced } from "./session-files.ts";
 import { setUpTools } from "./tool-setup.ts";
 
 /** Nobody but a host was asked: everything is asked for. */
@@ -35,6 +36,8 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
     openSession: ({ approvalLevel, record, workingDir }, { emit, engine, runtime, turnCount }) => {
       const workspace = existsSync(workingDir) ? realpathSync(workingDir) : workingDir;
       const { additions, close, readable, tools } = setUpTools(loaded, io.env, { workspace, home }, {});
+      const trace = traced(loaded, record.identity.id, emit, runtime);
+      applyRetention(loaded, runtime.log);
       const session = new Session({
         id: record.identity.id,
         workspace,
@@ -54,10 +57,14 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
         store: (message) => record.store(message),
         entryIdOf: (message) => record.entryIdOf(message),
         storeCompaction: (result) => record.storeCompaction(result),
-        emit,
+        emit: trace.emit,
         runtime,
       });
-      return { session, close, mention: (text) => readable.mention(text) };
+      const closeAll = (): void => {
+        trace.close();
+        close();
+      };
+      return { session, close: closeAll, mention: (text) => readable.mention(text) };
     },
     close: async () => {
       store?.close();

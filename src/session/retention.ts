@@ -5,12 +5,12 @@ import type { SessionStore } from "./store.ts";
  * Removes sessions that nobody owns and that are older or more than allowed, the longest unused first.
  * @param maxAgeDays days since the last entry; undefined = any age
  * @param maxSessions how many are kept; undefined = all
- * @returns how many were removed
+ * @returns the ids of those that were removed
  */
-export function pruneSessions(store: SessionStore, { maxAgeDays, maxSessions = Infinity }: { maxAgeDays?: number; maxSessions?: number }, nowMs = Date.now()): number {
+export function pruneSessions(store: SessionStore, { maxAgeDays, maxSessions = Infinity }: { maxAgeDays?: number; maxSessions?: number }, nowMs = Date.now()): string[] {
   const oldest = maxAgeDays === undefined ? "" : new Date(nowMs - maxAgeDays * 86_400_000).toISOString();
   const outdated = store.listSessions({ limit: -1 }).filter(({ updated }, index) => updated < oldest || index >= maxSessions);
   const removable = outdated.filter(({ id }) => !store.isBusy(id));
   for (const { id } of removable) store.remove(id);
-  return removable.length;
+  return removable.map(({ id }) => id);
 }

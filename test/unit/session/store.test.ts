@@ -130,11 +130,11 @@ describe("removing", () => {
     }) as [string, string, string];
     store.release(old);
     store.release(young);
-    expect(pruneSessions(store, { maxAgeDays: 2 }, now)).toBe(1);
+    expect(pruneSessions(store, { maxAgeDays: 2 }, now)).toEqual([old]);
     expect(store.listSessions().map(({ id }) => id)).toEqual([young, owned]);
-    expect(pruneSessions(store, { maxSessions: 1 }, now)).toBe(0);
+    expect(pruneSessions(store, { maxSessions: 1 }, now)).toEqual([]);
     store.release(owned);
-    expect(pruneSessions(store, { maxSessions: 1 }, now)).toBe(1);
+    expect(pruneSessions(store, { maxSessions: 1 }, now)).toEqual([owned]);
     expect(store.listSessions().map(({ id }) => id)).toEqual([young]);
     store.close();
   });
