@@ -2,6 +2,7 @@
 // Where they don't, a note on stderr says so once: the project's own checker then stands alone.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { SidecarStream } from "./sidecar-checker.ts";
 
 const folder = resolve(import.meta.dir, "../../../shared/check");
 let noted = false;
@@ -29,13 +30,6 @@ sys.path.insert(0, sys.argv[1])
 from check_json import check
 print(json.dumps([check(base64.b64decode(s).splitlines(), rc) for s, rc in json.load(sys.stdin)]))
 `;
-
-/** What a host sent and what it got, as JSON Lines; `killed` = it was ended from outside and may stop anywhere. */
-export interface SidecarStream {
-  requests: string;
-  frames: string;
-  killed?: boolean;
-}
 
 /** Breaches of sidecar.md for each stream; undefined where the checker is not present. One Python process for all. */
 export function checkSidecarIndependently(streams: readonly SidecarStream[]): string[][] | undefined {

@@ -1,5 +1,5 @@
 // A host of the sidecar for tests: in this process (fast) or of the executable. Keeps every request and frame, and at the end
-// holds the whole stream against the schemas and the independent checker.
+// holds the whole stream against the schemas and the checkers of section 12.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
@@ -9,8 +9,9 @@ import { runSidecar } from "../../src/modes/sidecar.ts";
 import type { EndWatch } from "../../src/modes/signals.ts";
 import { responsePayloads, SidecarEvent, SidecarResponse, type HostRequestType } from "../../src/wire/sidecar/schema.ts";
 import { makeHome, startAtomic, type RunningAtomic } from "./atomic.ts";
-import { checkSidecarIndependently, type SidecarStream } from "./independent-checker.ts";
+import { checkSidecarIndependently } from "./independent-checker.ts";
 import { type Script, type ScriptItem, writeScript } from "./scripted.ts";
+import { checkSidecarStream, type SidecarStream } from "./sidecar-checker.ts";
 import { makeWorkspace, type FileTree, type Workspace } from "./workspace.ts";
 
 export interface Frame {
@@ -40,11 +41,15 @@ const waitMs = 20_000;
 /** Streams of this process that no one has checked yet. */
 const seen: SidecarStream[] = [];
 
-/** Holds every stream that ended since the last call against the independent checker, in one go. @returns breaches */
+/** Holds every stream that ended since the last call against the project's checker and the independent one. @returns breaches */
 export function checkSeen(): string[] {
   const streams = seen.splice(0);
   if (streams.length === 0) throw new Error("no stream was seen");
-  return checkSidecarIndependently(streams)?.flatMap((found, index) => found.map((breach) => `stream ${index}: ${breach}\n${streams[index]?.requests.slice(0, 500)}`)) ?? [];
+  const independent = checkSidecarIndependently(streams);
+  return streams.flatMap((stream, index) => {
+    const found = [...checkSidecarStream(stream), ...(independent?.[index] ?? []).map((breach) => `independent: ${breach}`)];
+    return found.map((breach) => `stream ${index}: ${breach}\n${stream.requests.slice(0, 500)}`);
+  });
 }
 
 export class SidecarHost implements Disposable {
