@@ -12,29 +12,10 @@ import { makeHome, startAtomic, type RunningAtomic } from "./atomic.ts";
 import { checkSidecarIndependently } from "./independent-checker.ts";
 import { type Script, type ScriptItem, writeScript } from "./scripted.ts";
 import { checkSidecarStream, type SidecarStream } from "./sidecar-checker.ts";
+import { type Frame, memoryTransport, type Transport } from "./sidecar-transport.ts";
 import { makeWorkspace, type FileTree, type Workspace } from "./workspace.ts";
 
-export interface Frame {
-  kind: string;
-  id: string;
-  type?: string;
-  correlationId?: string | number;
-  ok?: boolean;
-  // Payloads differ by type; what a test reads of one it compares at once.
-  payload: { [name: string]: unknown } | null;
-  error?: { message: string; code: string; field?: string };
-}
-
-/** What carries lines between host and sidecar. */
-export interface Transport {
-  frames: Frame[];
-  write(text: string | Uint8Array): void;
-  end(): void;
-  /** Resolves when a frame came, or the stream ended. */
-  changed(): Promise<void>;
-  ended(): boolean;
-  exit: Promise<number | null>;
-}
+export type { Frame };
 
 const waitMs = 20_000;
 
@@ -265,39 +246,4 @@ function placeOf({ config, files = {} }: HostOptions): Workspace {
   for (const name of ["workspace", "state"]) mkdirSync(folder.at(name), { recursive: true });
   if (config) folder.write({ [join("state", "config.json")]: JSON.stringify(config) });
   return folder;
-}
-
-function memoryTransport() {
-  const frames: Frame[] = [];
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  let rest = "";
-  let isOver = false;
-  let isClosed = false;
-  let change = Promise.withResolvers<void>();
-  const notify = (): void => {
-    change.resolve();
-    change = Promise.withResolvers<void>();
-  };
-  return {
-    frames,
-    input: new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) }),
-    output: async (bytes: Uint8Array, offset: number): Promise<number> => {
-      const lines = (rest + Buffer.from(bytes.subarray(offset)).toString()).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) frames.push(JSON.parse(line) as Frame);
-      notify();
-      return bytes.length - offset;
-    },
-    write: (text: string | Uint8Array) => controller?.enqueue(Buffer.from(text as string)),
-    end: () => {
-      if (!isClosed) controller?.close();
-      isClosed = true;
-    },
-    changed: () => change.promise,
-    ended: () => isOver,
-    finish: () => {
-      isOver = true;
-      notify();
-    },
-  };
 }
