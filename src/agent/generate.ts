@@ -4,7 +4,7 @@ import type { ActionEngine, ActionEvent, Engine, TextEngine, TextEvent } from ".
 import type { ThinkingLevel } from "../core/message.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
-import { renderConversation } from "./prompt.ts";
+import { renderConversation, type SystemText } from "./prompt.ts";
 import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
 import type { StepOffer } from "./step-offer.ts";
@@ -20,7 +20,7 @@ export interface GenerateOptions {
   engine: Engine;
   conversation: Conversation;
   /** The session's unchanging head. */
-  system: string;
+  system: SystemText;
   offer: StepOffer;
   sampling: Sampling;
   thinking: ThinkingLevel;
@@ -48,7 +48,8 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
   const terminals = new TerminalCalls();
   const stream = engine.act({
     purpose: "step",
-    system: options.system,
+    system: options.system.action,
+    guide: options.system.guide,
     messages: options.conversation.messages.filter((message) => !(message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted"))),
     tools: options.offer.tools,
     thinking: options.thinking,
@@ -66,7 +67,7 @@ async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, wri
   const { offer, outputSchema, parallelMax } = options;
   const grammar = actionGrammar({ tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
-  const chat = renderConversation(options.system, options.conversation);
+  const chat = renderConversation(options.system.text, options.conversation);
   const guard = new RunawayGuard();
   const runaway = new AbortController();
   const signal = AbortSignal.any([options.signal, runaway.signal]);

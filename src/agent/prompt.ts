@@ -1,6 +1,6 @@
-// What a text engine is told: one system text that never changes within a session, then the conversation in turns of
-// user and assistant. A prompt that grows keeps its beginning byte for byte, so that only new tokens are computed.
-import type { ChatMessage } from "../core/engine.ts";
+// What a model is told: one system text that never changes within a session, and for text engines the conversation in
+// turns of user and assistant. A prompt that grows keeps its beginning byte for byte, so that only new tokens are computed.
+import type { ChatMessage, Engine } from "../core/engine.ts";
 import { contentText, type AgentMessage, type AssistantMessage, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { actionText, replyText } from "./action.ts";
@@ -16,14 +16,27 @@ export interface SystemTextOptions {
   additions: readonly string[];
 }
 
-const rules = `You do jobs in a folder of the user's computer with tools. Each message you write is one action, a JSON object on one line:
-{"goal":"answer","tool":NAME,"args":{...}} while the user wants to know something
-{"goal":"change","tool":NAME,"args":{...}} while the user wants something changed
+/** What every request of a session begins with: without path, date or counter, the same bytes for the session's life. */
+export interface SystemText {
+  /** For text engines, which are told everything by words. */
+  text: string;
+  /** For action engines: the rules without the form of an action and without the tools, which such an engine is given apart. */
+  action: string;
+  /** What `action` leaves out, for a server that turns out to have no tool calls of its own. */
+  guide: string;
+}
 
-- Read a file before you answer about it or change it. Never guess what a file holds.
-- Do exactly what was asked, nothing more. To change a part of a file use fs.edit.
+const task = "You do jobs in a folder of the user's computer with tools.";
+const form = `Each message you write is one action, a JSON object on one line:
+{"goal":"answer","tool":NAME,"args":{...}} while the user wants to know something
+{"goal":"change","tool":NAME,"args":{...}} while the user wants something changed`;
+const rulesWith = (edit: string): string => `- Read a file before you answer about it or change it. Never guess what a file holds.
+- Do exactly what was asked, nothing more. ${edit}
 - After an error, read what it says and try another way.
 - As soon as it is done, or when no tool is needed, reply.`;
+const textRules = `${task} ${form}\n\n${rulesWith("To change a part of a file use fs.edit.")}`;
+/** Each server has the tools' names spelled in its own way. */
+const actionRules = `${task}\n\n${rulesWith("To change a part of a file, edit it; don't write it anew.")}`;
 
 /** Small models follow what they have seen done: look and answer, change and say so, go on to the next step, just reply. */
 const example = `Example:
@@ -48,10 +61,19 @@ Result of shell.run: hi
 User: Thanks!
 {"goal":"answer","tool":"reply","args":{"text":"You're welcome."}}`;
 
-/** The head of every prompt of a session: rules and tools, without path, date or counter. */
-export function systemText({ tools, replacement, additions }: SystemTextOptions): string {
+export function systemText({ tools, replacement, additions }: SystemTextOptions): SystemText {
   const offered = [...tools.map(toolLine), 'reply {"text":string} - the answer to the user; ends the job'];
-  return [replacement ?? rules, `Tools:\n${offered.join("\n")}`, example, ...additions].join("\n\n");
+  const told = [`Tools:\n${offered.join("\n")}`, example];
+  return {
+    text: [replacement ?? textRules, ...told, ...additions].join("\n\n"),
+    action: [replacement ?? actionRules, ...additions].join("\n\n"),
+    guide: [form, ...told].join("\n\n"),
+  };
+}
+
+/** What the requests of this engine begin with. */
+export function systemFor(engine: Engine, system: SystemText): string {
+  return engine.kind === "action" && engine.needsGuide?.() ? `${system.action}\n\n${system.guide}` : system[engine.kind];
 }
 
 function toolLine(tool: ToolSpec): string {

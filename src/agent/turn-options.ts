@@ -15,6 +15,7 @@ import type { Inbox } from "./inbox.ts";
 import type { LoopLimits } from "./loop-detector.ts";
 import type { LoopSettings } from "./loop-guard.ts";
 import type { OutputContract } from "./output-check.ts";
+import type { SystemText } from "./prompt.ts";
 import type { ResolveAttachments } from "./reply-attachments.ts";
 import type { RetrySettings } from "./retry.ts";
 
@@ -55,7 +56,7 @@ export interface TurnOptions {
   engine: Engine;
   conversation: Conversation;
   compactor: Compactor;
-  system: string;
+  system: SystemText;
   tools: readonly Tool[];
   approvals: Approvals;
   inbox: Inbox;

@@ -62,6 +62,8 @@ export interface TextRequest extends Sampling {
 export interface ActionRequest extends Sampling {
   purpose: GenerationPurpose;
   system: string;
+  /** The tools and the form of a call in words, to be added to `system` where the model can't be given tools otherwise. */
+  guide?: string;
   messages: readonly AgentMessage[];
   tools: readonly ToolSpec[];
   thinking: ThinkingLevel;
@@ -129,6 +131,8 @@ export interface TextEngine extends EngineCommon {
 
 export interface ActionEngine extends EngineCommon {
   kind: "action";
+  /** Whether its requests carry the guide instead of tools, as far as that is known; absent = they never do. */
+  needsGuide?(): boolean;
   act(request: ActionRequest): AsyncGenerator<ActionEvent, void, void>;
 }
 

@@ -62,8 +62,8 @@ export function readCalls(text: string, names: ToolNames): TextCall[] | undefine
 }
 
 /** Our own form names itself; anything else that looks like JSON may be an answer. */
-function isAction(text: string): boolean {
-  return /^(?:```\w*\s*)?\{\s*"tool"\s*:/.test(text);
+export function isAction(text: string): boolean {
+  return /^\s*(?:```\w*\s*)?\{\s*(?:"goal"\s*:\s*"[a-z]*"\s*,\s*)?"tool"\s*:/.test(text);
 }
 
 type Form = (text: string, names: ToolNames) => TextCall[] | undefined;

@@ -1,6 +1,6 @@
 // Reads an answer that arrives as plain text: what is thought, what is said, what is a tool call. Text that may still
 // become a call is held back, so that a call is never shown as an answer; a call inside thinking is thinking.
-import { readCalls, readArguments, unreadableCall, unreadableName, type ToolNames } from "./call-forms.ts";
+import { isAction, readCalls, readArguments, unreadableCall, unreadableName, type ToolNames } from "./call-forms.ts";
 
 export type TextPiece =
   | { type: "text"; text: string }
@@ -18,10 +18,13 @@ const thinkingTags: readonly (readonly [string, string])[] = [
 /** Marks of the Harmony form around what is said. */
 const dropped = ["<|start|>assistant", "<|channel|>final<|message|>", "<|return|>", "<|end|>"];
 const callMarkers = ["<tool_call>", "<|python_tag|>", "[TOOL_CALLS]", "<function=", "<|channel|>commentary"];
+/** How an action in the form of our system text begins; white space left out. */
+const actionForms = ['{"tool":', '{"goal":"answer","tool":', '{"goal":"change","tool":'];
+const jsonForms = [...actionForms, '{"name":"', '{"function":', '{"type":"function"', '[{"name":"', '[{"tool":', '[{"function":'];
 /** How a line begins that may be a call; white space left out. */
-const lineForms = ['{"tool":', '{"name":"', '{"function":', '{"type":"function"', '[{"name":"', '[{"tool":', '[{"function":', "commentaryto=", "assistantto=", "to=functions."];
+const lineForms = [...jsonForms, "commentaryto=", "assistantto=", "to=functions."];
 const fences = ["```", "```json", "```tool_call", "```tool_code"];
-const actionHead = /^\s*\{\s*"tool"\s*:\s*"([^"\\]*)"\s*,\s*"(?:args|arguments|parameters)"\s*:\s*(?=\{)/;
+const actionHead = /^\s*\{\s*(?:"goal"\s*:\s*"[a-z]*"\s*,\s*)?"tool"\s*:\s*"([^"\\]*)"\s*,\s*"(?:args|arguments|parameters)"\s*:\s*(?=\{)/;
 const actionHeadCharsMax = 200;
 /** More than any opening has. */
 const lookAheadChars = 200;
@@ -47,7 +50,7 @@ export class TextCalls {
     const spelled = names.spellings();
     this.#callsAllowed = spelled.length > 0;
     const written = spelled.flatMap((name) => [`${name}(`, `${name}{`, `[${name}(`, `functions.${name}(`]);
-    this.#lineForms = this.#callsAllowed ? [...lineForms, ...fences.flatMap((fence) => lineForms.slice(0, 7).map((form) => fence + form)), ...written] : [];
+    this.#lineForms = this.#callsAllowed ? [...lineForms, ...fences.flatMap((fence) => jsonForms.map((form) => fence + form)), ...written] : [];
   }
 
   push(delta: string): TextPiece[] {
@@ -157,7 +160,7 @@ export class TextCalls {
     if (/^\s/.test(rest)) return undefined;
     const compact = rest.replace(/\s+/g, "");
     const form = this.#lineForms.find((candidate) => compact.startsWith(candidate));
-    if (form !== undefined) return { length: 0, mode: { at: form === '{"tool":' ? "action" : "held" } };
+    if (form !== undefined) return { length: 0, mode: { at: actionForms.includes(form) ? "action" : "held" } };
     return this.#lineForms.some((candidate) => candidate.startsWith(compact)) ? "maybe" : undefined;
   }
 
@@ -195,7 +198,7 @@ export class TextCalls {
 
   /** What was held back turns out to be calls, or text after all. */
   #settle(held: string): TextPiece[] {
-    const calls = readCalls(held, this.#names) ?? (/^\s*\{\s*"tool"\s*:/.test(held) ? [unreadableCall(unreadableName, held)] : undefined);
+    const calls = readCalls(held, this.#names) ?? (isAction(held) ? [unreadableCall(unreadableName, held)] : undefined);
     if (!calls) return held === "" ? [] : [{ type: "text", text: held }];
     return calls.flatMap((call): TextPiece[] => [
       { type: "call_start", name: call.name },

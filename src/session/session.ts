@@ -6,7 +6,7 @@ import { Conversation } from "../agent/conversation.ts";
 import { Inbox } from "../agent/inbox.ts";
 import type { OutputContract } from "../agent/output-check.ts";
 import type { ResolveAttachments } from "../agent/reply-attachments.ts";
-import { systemText } from "../agent/prompt.ts";
+import { systemFor, systemText, type SystemText } from "../agent/prompt.ts";
 import { runTurn, type TurnResult, type TurnSettings } from "../agent/turn.ts";
 import type { ApprovalAnswer, ApprovalLevel, ApprovalRequest, Asker, Withdrawal } from "../core/approval.ts";
 import type { VerbatimCompactionResult } from "../core/compaction.ts";
@@ -77,7 +77,7 @@ export class Session {
   readonly #inbox: Inbox;
   readonly #approvals: Approvals;
   readonly #compactor: Compactor;
-  readonly #system: string;
+  readonly #system: SystemText;
   #turnCount: number;
   #usage = usageOf({});
   #abort = new AbortController();
@@ -116,9 +116,9 @@ export class Session {
     });
   }
 
-  /** The unchanging head of every request. */
+  /** The head of every request; as long as the engine is the same, it is too. */
   get system(): string {
-    return this.#system;
+    return systemFor(this.#options.engine, this.#system);
   }
 
   get usage(): Usage {

@@ -5,6 +5,7 @@ import type { AgentMessage, CustomMessage } from "../../core/message.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import type { ToolSpec } from "../../core/tool.ts";
 import type { Conversation } from "../conversation.ts";
+import type { SystemText } from "../prompt.ts";
 import { compactionMessage } from "./boundary.ts";
 import { requestTokens, textTokens } from "./measure.ts";
 import { unprotectedLines } from "./plan.ts";
@@ -15,7 +16,7 @@ import { ratioOf, type CompactionSettings, type Sizes } from "./sizes.ts";
 export interface CandidatesOptions {
   engine: Engine;
   conversation: Conversation;
-  system: string;
+  system: SystemText;
   tools: readonly ToolSpec[];
   settings: CompactionSettings;
   sizes: Sizes;

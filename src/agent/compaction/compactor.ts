@@ -8,6 +8,7 @@ import { usageOf, type AgentMessage, type Usage } from "../../core/message.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import type { ToolSpec } from "../../core/tool.ts";
 import type { Conversation } from "../conversation.ts";
+import type { SystemText } from "../prompt.ts";
 import type { RetrySettings } from "../retry.ts";
 import { contextTokens, requestTokens } from "./measure.ts";
 import { propose, regionOf, type Proposal } from "./proposal.ts";
@@ -17,7 +18,7 @@ import { sizesOf, type CompactionSettings, type Sizes } from "./sizes.ts";
 export interface CompactorOptions {
   engine: Engine;
   conversation: Conversation;
-  system: string;
+  system: SystemText;
   tools: readonly ToolSpec[];
   settings: CompactionSettings;
   retry: RetrySettings;

@@ -5,7 +5,7 @@ import type { ChatMessage, Engine } from "../../core/engine.ts";
 import { contentText, type AgentMessage, type AssistantMessage } from "../../core/message.ts";
 import type { ToolSpec } from "../../core/tool.ts";
 import type { Conversation } from "../conversation.ts";
-import { renderConversation } from "../prompt.ts";
+import { renderConversation, systemFor, type SystemText } from "../prompt.ts";
 
 const charsPerToken = 4;
 const imageTokens = 1200;
@@ -15,7 +15,7 @@ const chatFrameTokens = 8;
 
 export interface MeasuredRequest {
   engine: Engine;
-  system: string;
+  system: SystemText;
   tools: readonly ToolSpec[];
   conversation: Conversation;
 }
@@ -28,10 +28,11 @@ export function textTokens(engine: Engine, text: string): number {
 /** Tokens of the request that these messages make, whatever was counted before. */
 export function requestTokens({ engine, system, tools, conversation }: MeasuredRequest): number {
   if (engine.kind === "text") {
-    return chatTokens(engine, renderConversation(system, conversation)) + chatFrameTokens;
+    return chatTokens(engine, renderConversation(system.text, conversation)) + chatFrameTokens;
   }
-  const schemas = tools.reduce((sum, tool) => sum + toolText(tool).length, 0);
-  return Math.ceil((system.length + schemas) / charsPerToken) + messageTokens(conversation.messages.filter(isSent));
+  // Either the tools are sent as such, or the guide tells of them.
+  const schemas = engine.needsGuide?.() ? 0 : tools.reduce((sum, tool) => sum + toolText(tool).length, 0);
+  return Math.ceil((systemFor(engine, system).length + schemas) / charsPerToken) + messageTokens(conversation.messages.filter(isSent));
 }
 
 /** Tokens of the next request. */
@@ -44,7 +45,7 @@ export function contextTokens(request: MeasuredRequest): number {
   if (counted?.role !== "assistant") return requestTokens(request);
   const later = messages.slice(last + 1).filter(isSent);
   if (engine.kind === "text" && later.every(({ role }) => role !== "assistant")) {
-    const chat = renderConversation(request.system, conversation);
+    const chat = renderConversation(request.system.text, conversation);
     return counted.usage.totalTokens + chatTokens(engine, chat.slice(chat.findLastIndex(({ role }) => role === "assistant") + 1));
   }
   return counted.usage.totalTokens + messageTokens(later);

@@ -113,6 +113,10 @@ class CompatibleServer implements OpenAiEngine {
     }
   }
 
+  needsGuide(): boolean {
+    return this.#dialect.calls !== "native";
+  }
+
   async close(): Promise<void> {}
 
   #model(): string | undefined {

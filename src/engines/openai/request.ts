@@ -73,28 +73,27 @@ function responseFormat({ outputSchema, tools }: ActionRequest, dialect: Dialect
   return outputSchema ? { name: "output", strict: true, schema: outputSchema } : undefined;
 }
 
-/** One action as the system text describes it: a call of one of the tools, or the reply. */
+/** One action as the guide describes it: a call of one of the tools, or the reply. */
 function actionSchema(tools: readonly ToolSpec[], outputSchema: Record<string, unknown> | undefined): object {
   const text = { type: "object", properties: { text: { type: "string" } }, required: ["text"], additionalProperties: false };
-  const action = (name: string, args: object): object => ({
+  const action = (name: string, args: object, goals: readonly string[]): object => ({
     type: "object",
-    properties: { tool: { type: "string", enum: [name] }, args },
-    required: ["tool", "args"],
+    properties: { goal: { type: "string", enum: goals }, tool: { type: "string", enum: [name] }, args },
+    required: ["goal", "tool", "args"],
     additionalProperties: false,
   });
-  return { anyOf: [action("reply", outputSchema ?? text), ...tools.map((tool) => action(tool.name, schemaOf(tool)))] };
+  return { anyOf: [action("reply", outputSchema ?? text, ["answer", "change"]), ...tools.map((tool) => action(tool.name, schemaOf(tool), tool.class === "write" ? ["change"] : ["answer", "change"]))] };
 }
-
-const callForm = 'To use a tool, write only one line {"tool":NAME,"args":{...}}.';
 
 function messagesOf(request: ActionRequest, options: BodyOptions, names: ReadonlyMap<string, string>): WireMessage[] {
   const { dialect } = options;
   const native = dialect.calls === "native";
-  const told = native || request.tools.length === 0 || request.system.includes('{"tool":') ? request.system : `${request.system}\n\n${callForm}`;
+  const guide = native || request.tools.length === 0 ? undefined : request.guide;
+  const told = [request.system, guide].filter((text) => text !== undefined && text !== "").join("\n\n");
   const ids = new CallIds();
   const messages: WireMessage[] = [];
   for (const message of request.messages) {
-    for (const wire of native ? nativeMessages(message, options, names, ids) : textMessages(message, options)) append(messages, wire);
+    for (const wire of native ? nativeMessages(message, request, options, names, ids) : textMessages(message, request, options)) append(messages, wire);
   }
   if (told === "") return messages;
   if (dialect.systemRole) return [{ role: "system", content: told }, ...messages];
@@ -131,7 +130,7 @@ class CallIds {
   }
 }
 
-function nativeMessages(message: AgentMessage, options: BodyOptions, names: ReadonlyMap<string, string>, ids: CallIds): WireMessage[] {
+function nativeMessages(message: AgentMessage, request: ActionRequest, options: BodyOptions, names: ReadonlyMap<string, string>, ids: CallIds): WireMessage[] {
   if (message.role === "assistant") {
     if (message.stopReason === "error" || message.stopReason === "aborted") return [];
     const calls = callsOf(message).map((call) => ({
@@ -142,21 +141,21 @@ function nativeMessages(message: AgentMessage, options: BodyOptions, names: Read
     const said = saidIn(message);
     return calls.length > 0 ? [{ role: "assistant", content: said, tool_calls: calls }] : said === "" ? [] : [{ role: "assistant", content: said }];
   }
-  if (message.role !== "toolResult") return textMessages(message, options);
+  if (message.role !== "toolResult") return textMessages(message, request, options);
   const id = ids.get(message.toolCallId);
   // The call itself is no longer in the conversation.
-  if (id === undefined) return textMessages(message, options);
+  if (id === undefined) return textMessages(message, request, options);
   const text = contentText(message.content);
   const images = options.images && typeof message.content !== "string" ? message.content.filter((block) => block.type === "image") : [];
   const result: WireMessage = { role: "tool", tool_call_id: id, content: message.isError ? `Error: ${text}` : text };
   return images.length > 0 ? [result, { role: "user", content: imageParts(images) }] : [result];
 }
 
-function textMessages(message: AgentMessage, { images }: BodyOptions): WireMessage[] {
+function textMessages(message: AgentMessage, { tools }: ActionRequest, { images }: BodyOptions): WireMessage[] {
   switch (message.role) {
     case "assistant": {
       if (message.stopReason === "error" || message.stopReason === "aborted") return [];
-      const calls = callsOf(message).map((call) => actionLine(call.name, call.arguments));
+      const calls = callsOf(message).map((call) => actionLine(call, tools));
       const text = calls.length > 0 ? calls.join("\n") : saidIn(message);
       return text === "" ? [] : [{ role: "assistant", content: text }];
     }
@@ -189,6 +188,7 @@ function saidIn(message: AssistantMessage): string {
     .join("\n");
 }
 
-function actionLine(name: string, args: Record<string, unknown>): string {
-  return `{"tool":${JSON.stringify(name)},"args":${JSON.stringify(args)}}`;
+function actionLine(call: ToolCall, tools: readonly ToolSpec[]): string {
+  const goal = tools.find((tool) => tool.name === call.name)?.class === "write" ? "change" : "answer";
+  return JSON.stringify({ goal, tool: call.name, args: call.arguments });
 }

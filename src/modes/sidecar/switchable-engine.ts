@@ -21,6 +21,7 @@ export function switchableEngine(first: Engine): SwitchableEngine {
       if (current.kind === "text") await current.open(signal, onProgress);
     },
     complete: (request: TextRequest) => (current.kind === "text" ? current.complete(request) : refuse()),
+    needsGuide: () => current.kind === "action" && current.needsGuide?.() === true,
     act: (request: ActionRequest) => (current.kind === "action" ? current.act(request) : refuse()),
     close: async () => {},
   } as Engine;

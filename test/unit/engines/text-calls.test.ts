@@ -52,6 +52,9 @@ const forms = {
   "XML parameters": "<tool_call>\n<function=fs_list>\n<parameter=path>\n.\n</parameter>\n</function>\n</tool_call>",
   "function tag": '<function=fs_list>{"path": "."}</function>',
   "our form": '{"tool":"fs.list","args":{"path":"."}}',
+  "our form with its goal": '{"goal":"answer","tool":"fs.list","args":{"path":"."}}',
+  "our form with its goal, spaced": '{ "goal": "change",\n "tool": "fs_list", "args": {"path": "."} }',
+  "our form with its goal, fenced": '```json\n{"goal":"answer","tool":"fs.list","args":{"path":"."}}\n```',
   "our form, spaced": ' {\n "tool": "fs_list",\n "args": {"path": "."}\n}',
   "OpenAI object": '{"type":"function","function":{"name":"fs_list","arguments":"{\\"path\\":\\".\\"}"}}',
   "fenced JSON": '```json\n{"name": "fs.list", "arguments": {"path": "."}}\n```',
@@ -110,6 +113,8 @@ describe("what only looks like a call", () => {
     "[a link](http://example.org) and more",
     '{"name": "Ada", "age": 36}',
     '{"answer": 42}',
+    '{"goal": "win"}',
+    '{"goal": "answer", "steps": ["think", "{"]}',
     "```js\nconst x = 1;\n```\n",
     "2 < 3 and [x] are fine; <b>bold</b>",
     "Write `<tool_call>` to call a tool.",
@@ -149,6 +154,7 @@ describe("calls that can't be read", () => {
   });
 
   test("our form cut in its arguments", () => {
+    expect(read('{"goal":"answer","tool":"fs.list","args":{"path":"', 5).calls).toEqual([{ name: "fs.list", arguments: { unreadable_json: '{"path":"' } }]);
     expect(read('{"tool":"fs.list","args":{"path":"', 5).calls).toEqual([{ name: "fs.list", arguments: { unreadable_json: '{"path":"' } }]);
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { z } from "zod";
 import { compactedTextOf } from "../../../../src/agent/compaction/boundary.ts";
-import type { EngineFailure } from "../../../../src/core/engine.ts";
+import type { ActionEngine, EngineFailure, ModelInfo } from "../../../../src/core/engine.ts";
 import { type AgentMessage, contentText, usageOf } from "../../../../src/core/message.ts";
-import { assistant, bench, called, many, result, said, settings, user } from "./messages.ts";
+import { assistant, bench, called, many, plainly, result, said, settings, user } from "./messages.ts";
 
 /** A result of 150 lines, which makes 154 with what is before it, and one of 60 in the tail: 2400 tokens. */
 const long = (): AgentMessage[] => [
@@ -30,7 +31,7 @@ describe("a plan of the model", () => {
     expect(made?.stats).toMatchObject({ linesBefore: 154, linesDeleted: 36, linesKept: 118, rangeCount: 1 });
     expect(conversation.messages.map(({ role }) => role)).toEqual(["custom", "assistant", "toolResult"]);
     expect(compactedTextOf(conversation.messages[0])).toBe(made?.compactedText ?? "");
-    expect(eventsAtCommit).toEqual([["compaction_started"]]);
+    expect(eventsAtCommit).toEqual([["compaction_started", "compaction_progressed", "compaction_progressed"]]);
     expect(events.at(-1)).toMatchObject({ type: "compaction_ended", reason: "threshold", aborted: false, willRetry: false, midTurn: true });
   });
 
@@ -82,7 +83,7 @@ describe("what a planner does wrong", () => {
   test("a failure for a moment is told and tried again", async () => {
     const { committed, compactor, events } = bench(long(), [failed({}), failed({}), "5,40\n"]);
     await compactor.run({ reason: "threshold", signal });
-    expect(events.map(({ type }) => type)).toEqual(["compaction_started", "summary_retry_scheduled", "summary_retry_started", "summary_retry_scheduled", "summary_retry_started", "summary_retry_ended", "compaction_ended"]);
+    expect(events.map(({ type }) => type)).toEqual(["compaction_started", "compaction_progressed", "summary_retry_scheduled", "summary_retry_started", "summary_retry_scheduled", "summary_retry_started", "summary_retry_ended", "compaction_progressed", "compaction_ended"]);
     expect(committed[0]?.planner).toBe("model");
   });
 
@@ -203,6 +204,8 @@ describe("an abort", () => {
   });
 });
 
+const window: ModelInfo = { id: "m", name: "m", api: "x", provider: "x", baseUrl: "", reasoning: false, input: ["text"], contextWindow: 4096, maxTokens: 4096 };
+
 describe("the measure", () => {
   test("is the last usage that holds, and an estimate of what came after", () => {
     const { compactor } = bench([user("x".repeat(4000)), assistant([{ type: "text", text: "a" }], "stop", 700), user("y".repeat(41))], []);
@@ -210,9 +213,20 @@ describe("the measure", () => {
   });
   test("without usage, a quarter of the characters; an image is 1200", () => {
     const image = { role: "user" as const, content: [{ type: "image" as const, data: "AA==", mimeType: "image/png" }], timestamp: 1 };
-    const system = "Be brief.";
+    const system = plainly("Be brief.");
     expect(bench([user("x".repeat(400))], [], { system }).compactor.measure()).toBe(103);
     expect(bench([image], [], { system }).compactor.measure()).toBe(3 + 2 + 1200);
+  });
+  test("counts either the tools or the guide that takes their place", () => {
+    const tools = [{ name: "fs.read", description: "d".repeat(400), schema: z.strictObject({ path: z.string() }), class: "read" as const }];
+    const system = plainly("Be brief.", "g".repeat(4000));
+    const measured = (needsGuide: boolean): number => {
+      const engine: ActionEngine = { kind: "action", info: () => window, needsGuide: () => needsGuide, async *act() {}, close: async () => {} };
+      return bench([user("x".repeat(400))], [], { system, tools, engine }).compactor.measure();
+    };
+    expect(measured(true)).toBe(Math.ceil((9 + 2 + 4000) / 4) + 100);
+    expect(measured(false)).toBeGreaterThan(100 + 100);
+    expect(measured(false)).toBeLessThan(300);
   });
   test("usage of failed answers, and from before the boundary, says nothing", async () => {
     const { compactor } = bench([...long().slice(0, 3), assistant([{ type: "text", text: "a" }], "error", 3000), said("b"), assistant([{ type: "text", text: "c" }], "stop", 3300)], ["5,60\n"]);

@@ -2,6 +2,7 @@
 import { Compactor, type CompactorOptions } from "../../../../src/agent/compaction/compactor.ts";
 import type { CompactionSettings } from "../../../../src/agent/compaction/sizes.ts";
 import { Conversation } from "../../../../src/agent/conversation.ts";
+import type { SystemText } from "../../../../src/agent/prompt.ts";
 import type { VerbatimCompactionResult } from "../../../../src/core/compaction.ts";
 import type { ActionEngine, ActionEvent, ActionRequest } from "../../../../src/core/engine.ts";
 import type { AgentEvent } from "../../../../src/core/event.ts";
@@ -26,6 +27,9 @@ export const called = (id: string, args: Record<string, unknown> = {}): Assistan
 
 export const result = (id: string, text: string): ToolResultMessage => ({ role: "toolResult", toolCallId: id, toolName: "fs.read", content: [{ type: "text", text }], isError: false, timestamp: 3 });
 
+/** The same words for every engine. */
+export const plainly = (text: string, guide = ""): SystemText => ({ text, action: text, guide });
+
 /** `count` lines that are each `text` and a number. */
 export const many = (count: number, text: string): string => Array.from({ length: count }, (_, index) => `${text} ${index + 1}`).join("\n");
 
@@ -48,7 +52,7 @@ export function bench(messages: readonly AgentMessage[], answers: readonly (stri
   const compactor = new Compactor({
     engine: planner(answers, found.requests, window),
     conversation: found.conversation,
-    system: "Be brief.",
+    system: plainly("Be brief."),
     tools: [],
     settings,
     retry: { enabled: true, maxRetries: 3, baseDelayMs: 0 },

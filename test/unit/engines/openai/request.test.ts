@@ -175,18 +175,29 @@ describe("refusals", () => {
     const last = played.bodies().at(-1) ?? {};
     expect(["tools" in last, "response_format" in last]).toEqual([false, false]);
     expect(last["messages"]).toEqual([
-      { role: "system", content: 'Be brief.\n\nTo use a tool, write only one line {"tool":NAME,"args":{...}}.' },
+      { role: "system", content: "Be brief.\n\nTools: in words." },
       { role: "user", content: "look" },
-      { role: "assistant", content: '{"tool":"fs.list","args":{"path":"."}}\n{"tool":"fs.read","args":{"path":"a"}}' },
+      { role: "assistant", content: '{"goal":"answer","tool":"fs.list","args":{"path":"."}}\n{"goal":"answer","tool":"fs.read","args":{"path":"a"}}' },
       { role: "user", content: "Result of fs.list:\na\nb\n\nfs.read failed: no such file\n\nand now?" },
     ]);
   });
 
   test("supportsTools false begins with a schema that holds every tool and the reply", async () => {
-    await using played = await play([saying({ content: '{"tool":"reply","args":{"text":"Hi"}}' })], { supportsTools: false });
+    await using played = await play([saying({ content: '{"goal":"answer","tool":"reply","args":{"text":"Hi"}}' })], { supportsTools: false });
     expect((await run(played)).blocks).toEqual([{ call: "reply", arguments: { text: "Hi" }, raw: '{"text":"Hi"}' }]);
-    const format = played.bodies()[0]?.["response_format"] as { json_schema: { schema: { anyOf: { properties: { tool: { enum: string[] } } }[] } } };
+    const format = played.bodies()[0]?.["response_format"] as { json_schema: { schema: { anyOf: { properties: { goal: { enum: string[] }; tool: { enum: string[] } } }[] } } };
     expect(format.json_schema.schema.anyOf.map(({ properties }) => properties.tool.enum[0])).toEqual(["reply", "fs.list", "fs.read"]);
+    expect(format.json_schema.schema.anyOf.map(({ properties }) => Object.keys(properties).join())).toEqual(["goal,tool,args", "goal,tool,args", "goal,tool,args"]);
+  });
+
+  test("the guide is sent exactly where calls are text, and the engine says so", async () => {
+    await using played = await play([refusal("m does not support tools"), done]);
+    expect(played.engine.needsGuide?.()).toBe(false);
+    await run(played, request({ messages: [user("hi")] }));
+    expect(played.engine.needsGuide?.()).toBe(true);
+    // Nothing is offered any more: nothing needs to be explained.
+    await run(played, request({ tools: [] }));
+    expect(played.bodies().map(({ messages }) => (messages as { content: string }[])[0]?.content)).toEqual(["Be brief.", "Be brief.\n\nTools: in words.", "Be brief."]);
   });
 
   test("supportsTools true is not given up", async () => {

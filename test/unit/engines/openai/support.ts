@@ -52,6 +52,7 @@ export function request(more: Partial<ActionRequest> = {}): ActionRequest {
   return {
     purpose: "step",
     system: "Be brief.",
+    guide: "Tools: in words.",
     messages: [{ role: "user", content: [{ type: "text", text: "hi" }], timestamp: 1 }],
     tools,
     thinking: "off",
