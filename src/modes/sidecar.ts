@@ -70,6 +70,7 @@ class Sidecar {
     const stops = [watch.onSignal((signal) => this.#ended.resolve(exitCodeOfSignal[signal])), watch.onParentGone(() => this.#ended.resolve(0))];
     const boot = eventFrame("log", { level: "info", message: "atomic-agent sidecar booted", context: { llamaUrl, stateDir } });
     this.#write(boot);
+    const watched = this.#watchOutput();
     const bytes = input.getReader();
     this.#serve(bytes).then(
       () => this.#ended.resolve(0),
@@ -80,8 +81,16 @@ class Sidecar {
     // A stdin that failed can't be let go again: that is no failure of its own.
     await Promise.allSettled([bytes.cancel()]);
     clearTimeout(this.#shutdownTimer);
-    for (const stop of stops) stop();
+    for (const stop of [...stops, await watched]) stop();
     return code;
+  }
+
+  /** A host that closes our stdout is gone, whether or not there is something to tell it. */
+  async #watchOutput(): Promise<() => void> {
+    const { output } = this.#options;
+    if (typeof output !== "number") return () => {};
+    const { watchReader } = await import("./sidecar/reader-watch.ts");
+    return await watchReader(output, () => this.#ended.resolve(0));
   }
 
   /** Takes requests until stdin ends; a reader that takes no answers is asked no more questions. */
@@ -93,9 +102,11 @@ class Sidecar {
     const dispatcher = new Dispatcher(this.#handlers(this.#routes), (frame) => this.#write(frame));
     for (;;) {
       const { done, value } = await bytes.read();
-      for (const line of value === undefined ? this.#reader.end() : this.#reader.push(value)) this.#take(dispatcher.take(line));
+      for (const line of value === undefined ? this.#reader.end() : this.#reader.push(value)) {
+        this.#take(dispatcher.take(line));
+        if (this.#room !== undefined) await this.#room;
+      }
       if (done) return;
-      await this.#room;
     }
   }
 
