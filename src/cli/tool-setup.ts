@@ -12,7 +12,7 @@ import { skillCatalog } from "../skills/catalog.ts";
 import type { SkillPlaces } from "../skills/read-skills.ts";
 import { sessionSkills } from "../skills/session-skills.ts";
 import { TrustedSkills } from "../skills/trusted-skills.ts";
-import { builtinTools } from "../tools/index.ts";
+import { builtinTools, toolsOnRequest } from "../tools/index.ts";
 import { ReadablePaths } from "../tools/readable-paths.ts";
 
 export interface ToolSetup {
@@ -26,7 +26,7 @@ export interface ToolSetup {
 }
 
 export interface ToolChoice {
-  /** Absent = all of them. */
+  /** Absent = all of them but those on request. */
   tools?: readonly string[] | undefined;
   excludeTools?: readonly string[] | undefined;
 }
@@ -80,7 +80,7 @@ function catalogText(skills: Skills, tokensMax: number, log: Log): string[] {
 function chosen(all: readonly Tool[], { tools, excludeTools }: ToolChoice): Tool[] {
   const allowed = tools === undefined ? undefined : matching(tools, all, "--tools");
   const denied = matching(excludeTools ?? [], all, "--exclude-tools");
-  return all.filter((tool) => (allowed === undefined || allowed.has(tool.name)) && !denied.has(tool.name));
+  return all.filter((tool) => (allowed?.has(tool.name) ?? !toolsOnRequest.has(tool.name)) && !denied.has(tool.name));
 }
 
 function matching(patterns: readonly string[], all: readonly Tool[], flag: string): Set<string> {

@@ -27,6 +27,11 @@ export const limits = {
   lastFlushMs: 400,
   /** Files that fs.edit and fs.read take whole into memory. */
   editFileBytesMax: 64 * 1024 * 1024,
+  /** A file whose table is taken whole into memory. */
+  tableBytesMax: 8 * 1024 * 1024,
+  tableColumnsMax: 1000,
+  /** Files that fs.count names one by one; further ones are only in the sums. */
+  countedFilesShownMax: 20,
   /** An image that fs.read hands on. */
   imageBytesMax: 5 * 1024 * 1024,
   /** Whole output of a command that is kept in a file when the result shows only its end. */

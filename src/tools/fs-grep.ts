@@ -1,7 +1,7 @@
 // fs.grep: lines that hold a pattern, in a file or in all text files below a folder.
 import { closeSync } from "node:fs";
 import { z } from "zod";
-import { messageOf, ToolError } from "../core/error.ts";
+import { ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
 import { fileKind } from "./file-kind.ts";
@@ -9,7 +9,7 @@ import { searchFile } from "./file-search.ts";
 import { unreadableNote } from "./fs-list.ts";
 import { globMatcher } from "./glob.ts";
 import { GrepText } from "./grep-text.ts";
-import { type LineMatcher, lineMatcher } from "./line-matcher.ts";
+import { type LineMatcher, lineMatcher, matcherOrText } from "./line-matcher.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { rawPath } from "./path-text.ts";
@@ -43,7 +43,7 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
       const place = locate(args.path, context.workspace, options.home);
       checkJudged(args, [place.real]);
       if (!place.stats) throw missingFailure(place.real, place.shown, place.dangling);
-      const { matcher, note } = matcherFor(args);
+      const { matcher, note } = matcherOrText(args.pattern, { tool: "fs.grep", literal: args.literal === true, ignoreCase: args.ignoreCase === true });
       const result = await search(place, args, matcher, context);
       const literal = { literal: true, ignoreCase: args.ignoreCase === true };
       if (result.matches > 0 || args.literal === true || matcher.needle || note !== "") return resultOf(result, note);
@@ -51,18 +51,6 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
       return resultOf(second, second.matches > 0 ? "\n[as a regular expression the pattern matches nothing; these match it as plain text]" : "");
     },
   };
-}
-
-/** The regular expression, or the plain text where the pattern is none, with a note that says so. */
-function matcherFor(args: FsGrepArguments): { matcher: LineMatcher; note: string } {
-  if (/[\r\n]/.test(args.pattern)) throw new ToolError("the pattern holds a line end; fs.grep looks at one line at a time");
-  const ignoreCase = args.ignoreCase === true;
-  try {
-    return { matcher: lineMatcher(args.pattern, { literal: args.literal === true, ignoreCase }), note: "" };
-  } catch (error) {
-    const note = `\n[no regular expression (${messageOf(error)}), so it was searched as plain text]`;
-    return { matcher: lineMatcher(args.pattern, { literal: true, ignoreCase }), note };
-  }
 }
 
 interface Searched {

@@ -1,5 +1,6 @@
 // The built-in tools that touch files and run commands.
 import type { Tool } from "../core/tool.ts";
+import { fsCount } from "./fs-count.ts";
 import { fsEdit } from "./fs-edit.ts";
 import { fsFind } from "./fs-find.ts";
 import { fsGrep } from "./fs-grep.ts";
@@ -10,11 +11,15 @@ import { fsTrash } from "./fs-trash.ts";
 import { fsWrite } from "./fs-write.ts";
 import { shellRun } from "./shell-run.ts";
 import { skillView } from "./skill-view.ts";
+import { tableCompute } from "./table-compute.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export type { ShellOptions, ToolOptions } from "./tool-options.ts";
 
 /** In the order in which the model is told of them. */
 export function builtinTools(options: ToolOptions): Tool[] {
-  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsWrite(options), fsEdit(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options), ...(options.skills ? [skillView(options.skills)] : [])];
+  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsCount(options), tableCompute(options), fsWrite(options), fsEdit(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options), ...(options.skills ? [skillView(options.skills)] : [])];
 }
+
+/** Offered only when they are asked for by name. */
+export const toolsOnRequest: ReadonlySet<string> = new Set(["fs.count", "table.compute"]);

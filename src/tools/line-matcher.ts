@@ -1,6 +1,6 @@
 // Finds a pattern in one line. JavaScript regular expressions can take exponential time; the engine gives up by itself
 // after about a second, and a look that takes longer than limits.patternMatchMs ends the search with an error here.
-import { ToolError } from "../core/error.ts";
+import { messageOf, ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 
 export interface Hit {
@@ -38,6 +38,20 @@ export function lineMatcher(pattern: string, options: { literal: boolean; ignore
   };
   const scan = lineByLine.test(source) ? {} : { scan: new RegExp(expression.source, `${expression.flags}gm`) };
   return { find: mayBeSlow ? guarded(look) : look, ...scan };
+}
+
+/**
+ * The regular expression, or the plain text where the pattern is none, with a note that says so.
+ * @throws ToolError for a pattern with a line end
+ */
+export function matcherOrText(pattern: string, { ignoreCase, literal, tool }: { tool: string; literal: boolean; ignoreCase: boolean }): { matcher: LineMatcher; note: string } {
+  if (/[\r\n]/.test(pattern)) throw new ToolError(`the pattern holds a line end; ${tool} looks at one line at a time`);
+  try {
+    return { matcher: lineMatcher(pattern, { literal, ignoreCase }), note: "" };
+  } catch (error) {
+    const note = `\n[no regular expression (${messageOf(error)}), so it was searched as plain text]`;
+    return { matcher: lineMatcher(pattern, { literal: true, ignoreCase }), note };
+  }
 }
 
 /**

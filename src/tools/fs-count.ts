@@ -1,0 +1,135 @@
+// fs.count: how many lines, words and characters a text file has, how many files a folder has, how many lines hold a text.
+import { closeSync } from "node:fs";
+import { z } from "zod";
+import { ToolError } from "../core/error.ts";
+import { limits } from "../core/limits.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
+import { sizeText } from "./clip.ts";
+import { fileKind } from "./file-kind.ts";
+import { searchFile } from "./file-search.ts";
+import { unreadableNote } from "./fs-list.ts";
+import { globMatcher } from "./glob.ts";
+import { type LineMatcher, matcherOrText } from "./line-matcher.ts";
+import { fitLines } from "./line-list.ts";
+import { checkJudged, openForReading, rememberJudged } from "./open.ts";
+import { missingFailure } from "./path-failure.ts";
+import { rawPath } from "./path-text.ts";
+import { locate, nameOf, type Place, readNeeds, shortPath } from "./path.ts";
+import { countText, type TextCounts } from "./text-counts.ts";
+import type { ToolOptions } from "./tool-options.ts";
+import { walk, type WalkReport } from "./walk.ts";
+
+export const FsCountArguments = z.strictObject({
+  path: z.string().default(".").meta({ existing: "any" }),
+  pattern: z.string().min(1).optional().describe("counts only lines that hold it; JavaScript regular expression"),
+  glob: z.string().min(1).optional().describe("only files that fit, such as *.py").meta({ advanced: true }),
+});
+type FsCountArguments = z.infer<typeof FsCountArguments>;
+
+export function fsCount(options: ToolOptions): Tool<typeof FsCountArguments> {
+  return {
+    name: "fs.count",
+    description: "Count the lines and words of a text file, the files in a folder and all folders below, or the lines that hold a pattern.",
+    schema: FsCountArguments,
+    class: "read",
+    async needs(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      rememberJudged(args, [place.real]);
+      return readNeeds(place, context, options);
+    },
+    async run(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      checkJudged(args, [place.real]);
+      if (!place.stats) throw missingFailure(place.real, place.shown, place.dangling);
+      const pattern = args.pattern === undefined ? undefined : matcherOrText(args.pattern, { tool: "fs.count", literal: false, ignoreCase: false });
+      const counted = place.stats.isDirectory() ? await countFolder(place, args, pattern?.matcher, context) : await countFile(place, args, pattern?.matcher, context);
+      return { ...counted, content: [{ type: "text", text: counted.text + (pattern?.note ?? "") }] };
+    },
+  };
+}
+
+interface Counted {
+  text: string;
+  details: NonNullable<ToolResult["details"]>;
+}
+
+interface FileCounts {
+  shown: string;
+  bytes: number;
+  /** Absent for what is no text. */
+  counts?: TextCounts;
+  /** Lines that hold the pattern. */
+  hits: number;
+}
+
+async function countFile(place: Place, { pattern }: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
+  const { bytes, counts, hits } = await look(place, matcher, context);
+  if (!counts) throw new ToolError(`${place.shown} is no text file (${sizeText(bytes)}); fs.count counts text only`);
+  const { characters, lines, words } = counts;
+  const text = pattern === undefined ? `${place.shown}: ${plural(lines, "line")}, ${plural(words, "word")}, ${plural(characters, "character")}, ${plural(bytes, "byte")}` : `${hits} of ${plural(lines, "line")} in ${place.shown} ${hits === 1 ? "holds" : "hold"} ${JSON.stringify(pattern)}`;
+  return { text, details: pattern === undefined ? { path: place.absolute, lines, words, characters, bytes } : { path: place.absolute, lines, hits } };
+}
+
+async function countFolder(place: Place, args: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
+  const report: WalkReport = { unreadable: [], limitReached: false };
+  const workspace = rawPath(context.workspace);
+  const fits = args.glob === undefined ? () => true : globMatcher(args.glob, place.absolute);
+  const files: FileCounts[] = [];
+  let folders = 0;
+  for await (const entry of walk({ root: place.real, workspace, recursive: true, hidden: args.pattern !== undefined, signal: context.signal }, report)) {
+    if (entry.stats.isDirectory()) folders += 1;
+    if (!entry.stats.isFile() || !fits(entry.relative)) continue;
+    try {
+      files.push(await look({ real: entry.path, shown: shortPath(entry.path, workspace) }, matcher, context));
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.cause === undefined) throw error;
+      report.unreadable.push(entry.relative);
+    }
+  }
+  const more = (report.limitReached ? `\n[stopped after ${limits.searchedEntriesMax} files; narrow it with path]` : "") + unreadableNote(report);
+  const lines = args.pattern === undefined ? filesText(place, files, folders) : hitsText(place, files, args.pattern);
+  const list = fitLines(lines, context);
+  return { text: list.text + more, details: { path: place.absolute, files: files.length, ...(args.pattern === undefined ? { folders } : { hits: sum(files, ({ hits }) => hits) }), ...(report.limitReached ? { limitReached: true } : {}) } };
+}
+
+async function look(place: Pick<Place, "real" | "shown" | "dangling">, matcher: LineMatcher | undefined, context: ToolContext): Promise<FileCounts> {
+  const { descriptor, stats } = openForReading(place);
+  try {
+    const kind = fileKind(descriptor);
+    const found: FileCounts = { shown: place.shown, bytes: stats.size, hits: 0 };
+    if (kind.kind !== "text") return found;
+    if (matcher) await searchFile(descriptor, kind.bomBytes, { matcher, context: 0, signal: context.signal, onLine: () => (found.hits += 1) > 0 });
+    return { ...found, counts: await countText(descriptor, kind.bomBytes, context.signal) };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** In all, by the end of the name, and one by one where they are few. */
+function filesText(place: Place, files: readonly FileCounts[], folders: number): string[] {
+  const kinds = [...Map.groupBy(files, ({ shown }) => /.(\.[^./"]+)"?$/.exec(nameOf(shown))?.[1] ?? "")].toSorted(([, a], [, b]) => b.length - a.length);
+  const lines = [`${place.shown}: ${plural(files.length, "file")} and ${plural(folders, "folder")}, ${plural(linesOf(files), "line")} in all`];
+  if (kinds.length > 1) for (const [end, group] of kinds) lines.push(`${end === "" ? "other" : end}: ${plural(group.length, "file")}, ${plural(linesOf(group), "line")}`);
+  if (files.length <= limits.countedFilesShownMax) for (const { bytes, counts, shown } of files) lines.push(`${shown}: ${counts ? plural(counts.lines, "line") : "no text"}, ${plural(bytes, "byte")}`);
+  return lines;
+}
+
+function hitsText(place: Place, files: readonly FileCounts[], pattern: string): string[] {
+  const holding = files.filter(({ hits }) => hits > 0).toSorted((a, b) => b.hits - a.hits);
+  const shown = holding.slice(0, limits.countedFilesShownMax);
+  const more = holding.length > shown.length ? [`and ${holding.length - shown.length} more files`] : [];
+  const total = sum(files, ({ hits }) => hits);
+  return [`${plural(total, "line")} in ${holding.length} of ${plural(files.length, "file")} in ${place.shown} ${total === 1 ? "holds" : "hold"} ${JSON.stringify(pattern)}`, ...shown.map(({ hits, shown: path }) => `${path}: ${plural(hits, "line")}`), ...more];
+}
+
+function linesOf(files: readonly FileCounts[]): number {
+  return sum(files, ({ counts }) => counts?.lines ?? 0);
+}
+
+function sum(files: readonly FileCounts[], of: (file: FileCounts) => number): number {
+  return files.reduce((total, file) => total + of(file), 0);
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,87 @@
+// table.compute: numbers, sums, extremes and order over the rows of a table in a file, so that no model has to guess them.
+import { closeSync, readFileSync } from "node:fs";
+import { z } from "zod";
+import { ToolError } from "../core/error.ts";
+import { limits } from "../core/limits.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
+import { clipHead, noteBytes, sizeText } from "./clip.ts";
+import { fileKind } from "./file-kind.ts";
+import { checkJudged, openForReading, rememberJudged } from "./open.ts";
+import { locate, type Place, readNeeds } from "./path.ts";
+import { type Answer, compute, operations, type Question } from "./table/compute.ts";
+import { readTables } from "./table/read-tables.ts";
+import { rowsText, type Table } from "./table/table.ts";
+import type { ToolOptions } from "./tool-options.ts";
+
+export const TableComputeArguments = z.strictObject({
+  path: z.string().meta({ existing: "file" }),
+  operation: z.enum(operations),
+  column: z.string().optional().describe("what is added up, compared, sorted"),
+  where: z.string().optional().describe("only rows such as: city = Oslo and age > 30"),
+});
+
+export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArguments> {
+  return {
+    name: "table.compute",
+    description: "Count, add up, compare or sort the rows of a table or list in a file; where is like city = Oslo and age > 30.",
+    schema: TableComputeArguments,
+    class: "read",
+    async needs(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      rememberJudged(args, [place.real]);
+      return readNeeds(place, context, options);
+    },
+    async run(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      checkJudged(args, [place.real]);
+      const tables = readTables(textOf(place), place.shown);
+      const { answer, table } = firstAnswer(tables, { operation: args.operation, column: given(args.column), where: given(args.where) });
+      return resultOf(place, tables, table, answer, args.operation, context);
+    },
+  };
+}
+
+/** Small models write "" for what they leave out. */
+function given(text: string | undefined): string | undefined {
+  const trimmed = text?.trim();
+  return trimmed === "" || trimmed === "*" ? undefined : trimmed;
+}
+
+function textOf(place: Place): string {
+  const { descriptor, stats } = openForReading(place);
+  try {
+    const kind = fileKind(descriptor);
+    if (kind.kind !== "text") throw new ToolError(`${place.shown} is no text file; table.compute reads CSV, TSV, JSON, Markdown and plain text`);
+    if (stats.size > limits.tableBytesMax) throw new ToolError(`${place.shown} has ${sizeText(stats.size)}; table.compute takes at most ${sizeText(limits.tableBytesMax)}`);
+    return readFileSync(descriptor).subarray(kind.bomBytes).toString("utf8");
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Of several tables the first one that has the columns asked for. @throws the first one's error when none has */
+function firstAnswer(tables: readonly Table[], question: Question): { table: Table; answer: Answer } {
+  let failure: unknown;
+  for (const table of tables) {
+    try {
+      return { table, answer: compute(table, question) };
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+function resultOf(place: Place, tables: readonly Table[], table: Table, answer: Answer, operation: Question["operation"], context: ToolContext): ToolResult {
+  const others = tables.filter((other) => other !== table).map(({ name, rows }) => `${name ?? "another"} (${rowsText(rows.length)})`);
+  const notes = [...answer.notes, ...(others.length > 0 ? [`this is ${table.name ?? "the first table"}; ${place.shown} also holds ${others.slice(0, 5).join(", ")}`] : [])];
+  const noted = notes.map((note) => `\n[${note}]`).join("");
+  const room = { maxLines: context.maxLines, maxBytes: Math.max(noteBytes, context.maxBytes - Buffer.byteLength(noted, "utf8")) };
+  const { text, truncation } = clipHead(answer.lines.join("\n"), room);
+  const cut = truncation ? `\n[${truncation.totalLines - truncation.outputLines} more lines are left out; narrow it with where]` : "";
+  const isEmpty = answer.rows === 0 && operation !== "count";
+  return {
+    content: [{ type: "text", text: text.replace(/\n$/, "") + cut + noted }],
+    details: { path: place.absolute, rows: answer.rows, ...(isEmpty ? { matches: 0 } : {}), ...(truncation ? { truncation } : {}) },
+  };
+}

@@ -1,0 +1,68 @@
+// fs.count: lines, words and files as they really are, in files of any size.
+import { expect, test } from "bun:test";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fixture } from "./fixture.ts";
+
+test("a text file", async () => {
+  using at = fixture();
+  for (const [content, counts] of [
+    ["one two\nthree\n", "2 lines, 3 words, 14 characters, 14 bytes"],
+    ["one", "1 line, 1 word, 3 characters, 3 bytes"],
+    ["", "0 lines, 0 words, 0 characters, 0 bytes"],
+    ["\n\n", "2 lines, 0 words, 2 characters, 2 bytes"],
+    ["\uFEFFé 😀\r\nlast", "2 lines, 3 words, 9 characters, 16 bytes"],
+  ] as const) {
+    writeFileSync(join(at.workspace, "a.txt"), content);
+    expect((await at.call("fs.count", { path: "a.txt" })).text).toBe(`a.txt: ${counts}`);
+  }
+  writeFileSync(join(at.workspace, "a.txt"), "a\nb");
+  expect((await at.call("fs.count", { path: "a.txt" })).details).toEqual({ path: join(at.workspace, "a.txt"), lines: 2, words: 2, characters: 3, bytes: 3 });
+});
+
+test("characters and words across the pieces in which a file is read", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f"), `${"€".repeat(200_000)} ${"😀 é\n".repeat(200_000)}`);
+  expect((await at.call("fs.count", { path: "f" })).text).toBe("f: 200000 lines, 400001 words, 1000001 characters, 2200001 bytes");
+});
+
+test("lines that hold a pattern", async () => {
+  using at = fixture();
+  mkdirSync(join(at.workspace, "logs"));
+  writeFileSync(join(at.workspace, "logs/a.log"), "GET /404 200\nGET /a 404\nGET /b 404 404\n");
+  writeFileSync(join(at.workspace, "logs/b.log"), "none\n");
+  writeFileSync(join(at.workspace, "logs/c.log"), "x 404");
+  expect(await at.call("fs.count", { path: "logs/a.log", pattern: "404$" })).toMatchObject({ text: '2 of 3 lines in logs/a.log hold "404$"', details: { lines: 3, hits: 2 } });
+  expect((await at.call("fs.count", { path: "logs/c.log", pattern: "404" })).text).toBe('1 of 1 line in logs/c.log holds "404"');
+  expect(await at.call("fs.count", { path: "logs", pattern: "404" })).toMatchObject({ text: '4 lines in 2 of 3 files in logs hold "404"\nlogs/a.log: 3 lines\nlogs/c.log: 1 line', details: { files: 3, hits: 4 } });
+  expect((await at.call("fs.count", { path: "logs", pattern: "absent" })).text).toBe('0 lines in 0 of 3 files in logs hold "absent"');
+  expect((await at.call("fs.count", { path: "logs", pattern: "x (" })).text).toStartWith('0 lines in 0 of 3 files in logs hold "x ("\n[no regular expression (');
+  expect(await at.call("fs.count", { path: "logs", pattern: "a\nb" })).toMatchObject({ isError: true, text: "the pattern holds a line end; fs.count looks at one line at a time" });
+});
+
+test("the files of a folder, by the end of their names; what is ignored or hidden is not counted", async () => {
+  using at = fixture();
+  for (const [path, content] of [["README.md", "# r\n"], ["docs/deep/a.md", "1\n2\n"], ["docs/b.md.png", "\u0089PNG\0"], ["Makefile", "all:\n"], ["out/x.md", "x"], [".gitignore", "out\n"], [".git/x.md", "x"]] as const) {
+    mkdirSync(join(at.workspace, path, ".."), { recursive: true });
+    writeFileSync(join(at.workspace, path), content);
+  }
+  symlinkSync(at.outside, join(at.workspace, "link"));
+  expect(await at.call("fs.count", {})).toMatchObject({
+    text: [".: 4 files and 2 folders, 4 lines in all", ".md: 2 files, 3 lines", "other: 1 file, 1 line", ".png: 1 file, 0 lines", "Makefile: 1 line, 5 bytes", "README.md: 1 line, 4 bytes", "docs/b.md.png: no text, 6 bytes", "docs/deep/a.md: 2 lines, 4 bytes"].join("\n"),
+    details: { files: 4, folders: 2 },
+  });
+  expect((await at.call("fs.count", { path: "docs/deep", glob: "*.md" })).text).toBe("docs/deep: 1 file and 0 folders, 2 lines in all\ndocs/deep/a.md: 2 lines, 4 bytes");
+  for (let index = 0; index < 30; index += 1) writeFileSync(join(at.workspace, `docs/deep/${index}.txt`), "x\n");
+  expect((await at.call("fs.count", { path: "docs/deep" })).text).toBe("docs/deep: 31 files and 0 folders, 32 lines in all\n.txt: 30 files, 30 lines\n.md: 1 file, 2 lines");
+});
+
+test("what is no text, missing, or outside", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "binary"), "a\0");
+  expect(await at.call("fs.count", { path: "binary" })).toMatchObject({ isError: true, text: "binary is no text file (2 bytes); fs.count counts text only" });
+  expect(await at.call("fs.count", { path: "binery" })).toMatchObject({ isError: true, text: expect.stringContaining("did you mean binary?") });
+  expect(await at.needs("fs.count", { path: at.outside })).toMatchObject([{ category: "fs_read_outside" }]);
+  at.context.signal = AbortSignal.abort();
+  writeFileSync(join(at.workspace, "f"), "x");
+  expect(at.tool("fs.count").run(at.tool("fs.count").schema.parse({ path: "f" }), at.context)).rejects.toThrow();
+});
