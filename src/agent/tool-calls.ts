@@ -71,6 +71,13 @@ async function refuseAll(calls: readonly ToolCall[], refusal: string, options: T
   return messages;
 }
 
+/** What the model is told of a call that names no tool. */
+export function unknownTool(name: string, tools: readonly Pick<Tool, "name">[]): string {
+  const names = tools.map((tool) => tool.name);
+  const near = nearest(name, names);
+  return `there is no tool ${name}${near ? `; did you mean ${near}?` : ""} The tools are: ${names.join(", ")}`;
+}
+
 type Ready = { call: ToolCall; batch: Batch; tool: Tool; args: Record<string, unknown> };
 
 /** Reads wait for every serial call before them, a serial call for every call before it. */
@@ -92,11 +99,7 @@ async function schedule(ready: readonly Ready[], options: ToolCallsOptions, star
 function preflight(call: ToolCall, index: number, options: ToolCallsOptions): string | { tool: Tool; args: Record<string, unknown> } {
   if (index >= limits.callsPerStepMax) return `not run: one message may hold at most ${limits.callsPerStepMax} calls`;
   const tool = options.tools.find((candidate) => candidate.name === call.name);
-  if (!tool) {
-    const names = options.tools.map((candidate) => candidate.name);
-    const near = nearest(call.name, names);
-    return `there is no tool ${call.name}${near ? `; did you mean ${near}?` : ""} The tools are: ${names.join(", ")}`;
-  }
+  if (!tool) return unknownTool(call.name, options.tools);
   const parsed = tool.schema.safeParse(call.arguments);
   if (!parsed.success) return `${call.name} was not run, its arguments are wrong: ${describeIssues(parsed.error)}`;
   return options.veto?.(call) ?? { tool, args: parsed.data };

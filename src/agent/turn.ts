@@ -21,6 +21,7 @@ import { runToolCalls } from "./tool-calls.ts";
 import { cancelledFailure, cutFailure, failing, refusals, type TurnFailure } from "./turn-failures.ts";
 import type { TurnOptions, TurnResult } from "./turn-options.ts";
 import { TurnProgress } from "./turn-progress.ts";
+import { unusableAnswer } from "./unusable-answer.ts";
 
 export type { TurnOptions, TurnResult, TurnSettings } from "./turn-options.ts";
 
@@ -162,30 +163,23 @@ class Turn {
     const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, view);
     this.#names = offer.options.names;
     const { output, parallelMax, sampling, thinking } = settings;
-    const generation = generate({
-      engine,
-      conversation,
-      system,
-      offer,
-      sampling,
-      thinking,
-      parallelMax,
-      forbidEmpty: this.#recovery.afterEmpty,
-      ...(output ? { outputSchema: output.schema } : {}),
-      signal,
-    });
+    const outputSchema = output ? { outputSchema: output.schema } : {};
+    const generation = generate({ engine, conversation, system, offer, sampling, thinking, parallelMax, forbidEmpty: this.#recovery.afterEmpty, ...outputSchema, signal });
     const obstacle = signal.aborted ? undefined : (this.#storageFailure ?? (await this.#compaction.beforeRequest()));
-    const events = obstacle ? failing(obstacle) : generation.events;
-    const told = await runAttempt({ events, model: engine.info(), callIds: conversation.callIds, commit, emit, runtime, stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, abortMessage });
-    const cut = settings.hosted !== undefined && told.message.stopReason === "length";
-    const result = cut ? { ...told, failure: cutFailure } : told;
+    const told = await runAttempt({ events: obstacle ? failing(obstacle) : generation.events, model: engine.info(), callIds: conversation.callIds, commit, emit, runtime, stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, abortMessage });
+    const unusable = settings.hosted && !told.failure ? unusableAnswer(told.message, tools, runtime.now()) : undefined;
+    const result = unusable ? { ...told, failure: unusable.failure } : told;
     const { message, failure } = result;
     this.#lastAnswer = message;
     this.#compaction.noteAnswer(message);
     this.#progress.addAnswer(message);
     const raw = generation.rawText();
     if (raw !== undefined && !failure && message.stopReason !== "aborted" && message.stopReason !== "length") conversation.addGenerated(message, raw);
-    else if (!cut) conversation.add(message);
+    else if (!unusable || unusable.corrections.length > 0) conversation.add(message);
+    for (const correction of unusable?.corrections ?? []) {
+      this.#commit(correction);
+      conversation.add(correction);
+    }
     return result;
   }
 

@@ -58,6 +58,8 @@ export type AgentEvent =
   | { type: "retry_started"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
   | { type: "retry_ended"; success: boolean; attempt: number; finalError?: string }
   | { type: "compaction_started"; reason: CompactionReason; tokensBefore: number; midTurn?: true }
+  /** Of the text that the planner is shown, `sourceTokens` in all: part `chunk` of `chunks`, from 1, begins or is done. */
+  | { type: "compaction_progressed"; chunk: number; chunks: number; completedChunks: number; sourceTokens: number }
   | { type: "compaction_ended"; reason: CompactionReason; result?: VerbatimCompactionResult; aborted: boolean; noop?: true; willRetry: boolean; unresolvedOverflow?: true; errorMessage?: string; midTurn?: true; usage?: Usage; calls?: number }
   | { type: "summary_retry_scheduled"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
   | { type: "summary_retry_started"; reason: CompactionReason }

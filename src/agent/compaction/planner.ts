@@ -38,6 +38,10 @@ export async function planDeletion(lines: readonly RegionLine[], keep: number, q
   const planner = new Planner(options);
   const mechanical = (): Planned => ({ gone: mechanicalLines(lines, most), planner: "mechanical", usage: planner.usage, calls: planner.calls });
   if (rest <= 0) return mechanical();
+  const sourceTokens = textTokens(options.engine, lines.filter((_, index) => !withheld.has(index)).map(({ text }) => text).join("\n"));
+  // The whole transcript is planned in one part.
+  const tellProgress = (completedChunks: number) => options.emit({ type: "compaction_progressed", chunk: 1, chunks: 1, completedChunks, sourceTokens });
+  await tellProgress(0);
   for (const isSecond of [false, true]) {
     const prompt = plannerPrompt({ lines, withheld, keep, query, isSecond });
     const picked = await planner.ask(prompt, (answer, isCut) => {
@@ -46,7 +50,9 @@ export async function planDeletion(lines: readonly RegionLine[], keep: number, q
     }, rest);
     if (options.signal.aborted) return undefined;
     if (picked === undefined) break;
-    if (picked.size > 0) return { gone: picked.union(withheld), planner: "model", usage: planner.usage, calls: planner.calls };
+    if (picked.size === 0) continue;
+    await tellProgress(1);
+    return { gone: picked.union(withheld), planner: "model", usage: planner.usage, calls: planner.calls };
   }
   return mechanical();
 }
@@ -132,7 +138,7 @@ class Planner {
     if (engine.kind === "text") {
       const chat = [{ role: "system" as const, text: plannerSystem }, { role: "user" as const, text: prompt.text }];
       for await (const event of engine.complete({ ...sampling, chat, grammar: planGrammar })) {
-        if (event.type !== "progress" && event.type !== "prompt_accepted") yield event;
+        if (event.type !== "progress" && event.type !== "prompt_accepted" && event.type !== "thinking") yield event;
       }
       return;
     }

@@ -74,6 +74,7 @@ const projections: Projections = {
   queue_changed: (_, { steering, followUp }) => [{ type: "queue_update", steering, followUp }],
   retry_started: (_, { attempt, maxAttempts, delayMs, errorMessage }) => [{ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage }],
   retry_ended: (_, { success, attempt, finalError }) => [{ type: "auto_retry_end", success, attempt, ...present({ finalError }) }],
+  compaction_progressed: unseen,
   compaction_started: (_, { reason, midTurn }) => [{ type: "compaction_start", reason, ...present({ midTurn }) }],
   compaction_ended: (_, { reason, result, aborted, willRetry, unresolvedOverflow, errorMessage, midTurn }) => [
     { type: "compaction_end", reason, ...present({ result }), aborted, willRetry, ...present({ unresolvedOverflow, errorMessage, midTurn }) },

@@ -158,6 +158,9 @@ const projections: Projections = {
   retry_started: unseen,
   retry_ended: unseen,
   compaction_started: ({ sessionId }, { reason, tokensBefore }) => [{ type: "compaction_started", payload: { type: "compaction_started", sessionId, reason, tokensBefore } }],
+  compaction_progressed: ({ sessionId }, { chunk, chunks, completedChunks, sourceTokens }) => [
+    { type: "compaction_progress", payload: { type: "compaction_progress", sessionId, chunk, chunks, completedChunks, sourceTokens } },
+  ],
   compaction_ended: ({ sessionId }, event) => [compactionEnd(sessionId, event)],
   summary_retry_scheduled: unseen,
   summary_retry_started: unseen,

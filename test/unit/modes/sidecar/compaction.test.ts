@@ -19,8 +19,14 @@ test("S-63 when idle it is told, done, kept and used: started … completed, the
   const answer = (await host.response(asked)).payload;
   expect(answer).toMatchObject({ status: "compacted", reason: "manual" });
   expect(Number(answer?.["tokensAfter"])).toBeLessThan(Number(answer?.["tokensBefore"]));
-  expect(host.order(asked).map((token) => token.split("(")[0])).toEqual(["compaction_started", "compaction_completed", "R"]);
   const { reason, status, tokensAfter, tokensBefore } = answer ?? {};
+  expect(host.order(asked).map((token) => token.split("(")[0])).toEqual(["compaction_started", "compaction_progress", "compaction_progress", "compaction_completed", "R"]);
+  const progress = host.frames.filter(({ type }) => type === "compaction_progress").map(({ payload }) => payload);
+  const sourceTokens = progress[0]?.["sourceTokens"];
+  expect(progress).toEqual([0, 1].map((completedChunks) => ({ type: "compaction_progress", sessionId: host.sessionId, chunk: 1, chunks: 1, completedChunks, sourceTokens })));
+  // What the planner is shown is the older part of what is compacted.
+  expect(sourceTokens).toBeGreaterThan(Number(tokensBefore) / 2);
+  expect(sourceTokens).toBeLessThanOrEqual(Number(tokensBefore));
   expect((await host.event("compaction_completed")).payload).toMatchObject({ type: "compaction_completed", status, reason, tokensBefore, tokensAfter });
   const compaction = (await host.ask("get_compaction", { sessionId: host.sessionId })).payload;
   expect(compaction).toMatchObject({ version: 1, reason: "manual", tokensBefore, tokensAfter });
@@ -42,7 +48,7 @@ test("S-63 a compaction that is cancelled changes nothing and answers so", async
   expect((await host.ask("compact_session", { sessionId: host.sessionId })).payload).toEqual({ status: "busy", reason: "manual" });
   expect((await host.ask("cancel", { sessionId: host.sessionId })).payload).toMatchObject({ cancelled: true, wasRunning: true });
   expect((await host.response(asked)).payload).toMatchObject({ status: "cancelled", reason: "manual" });
-  expect(host.order(asked).map((token) => token.split("(")[0])).toEqual(["compaction_started", "compaction_failed", "R"]);
+  expect(host.order(asked).map((token) => token.split("(")[0])).toEqual(["compaction_started", "compaction_progress", "compaction_failed", "R"]);
   expect((await host.ask("get_compaction", { sessionId: host.sessionId })).payload).toBeNull();
   expect(await host.end()).toEqual({ exitCode: 0, breaches: [] });
 });
