@@ -69,10 +69,10 @@ export function namedArguments(tool: ToolSpec, resultText: string): string[] {
   return advanced.filter((name) => new RegExp(`\\b${name}\\b`).test(resultText)).map((name) => `${tool.name} ${name}`);
 }
 
-/** Arguments that name a file which the call shows or makes. */
+/** Arguments that name a file which the call shows or makes; `shows: false` marks those of which it only tells something. */
 export function fileArguments(tool: ToolSpec): string[] {
   const { properties = {} } = z.toJSONSchema(tool.schema, { io: "input" });
-  return Object.entries(properties).flatMap(([name, value]) => (isRecord(value) && (value["existing"] === "file" || value["makes"] === "file") ? [name] : []));
+  return Object.entries(properties).flatMap(([name, value]) => (isRecord(value) && value["shows"] !== false && (value["existing"] === "file" || value["makes"] === "file") ? [name] : []));
 }
 
 const variantsMax = 8;

@@ -14,7 +14,7 @@ import { rowsText, type Table } from "./table/table.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const TableComputeArguments = z.strictObject({
-  path: z.string().meta({ existing: "file" }),
+  path: z.string().meta({ existing: "file", shows: false }),
   operation: z.enum(operations),
   column: z.string().optional().describe("what is added up, compared, sorted"),
   where: z.string().optional().describe("only rows such as: city = Oslo and age > 30"),
