@@ -28,7 +28,7 @@ export const limits = {
   /** Files that fs.edit and fs.read take whole into memory. */
   editFileBytesMax: 64 * 1024 * 1024,
   /** A file whose table is taken whole into memory. */
-  tableBytesMax: 8 * 1024 * 1024,
+  tableBytesMax: 4 * 1024 * 1024,
   tableColumnsMax: 1000,
   /** Files that fs.count names one by one; further ones are only in the sums. */
   countedFilesShownMax: 20,

@@ -20,6 +20,7 @@ export function decimalMarkOf(cells: readonly string[]): DecimalMark {
 
 /** undefined for what is no number. */
 export function quantityOf(text: string, mark: DecimalMark): Quantity | undefined {
+  if (/^\d{1,15}$/.test(text)) return { digits: BigInt(text), scale: 0, unit: "" };
   const match = form.exec(text.trim());
   if (!match) return undefined;
   const [, open = "", sign = "", currency = "", number = "", exponent = "0", suffix = "", close = ""] = match;

@@ -172,7 +172,7 @@ test("what is no table, too large, or outside", async () => {
   writeFileSync(join(at.workspace, "binary.csv"), "a,b\0");
   expect(await at.call("table.compute", { path: "binary.csv", operation: "count" })).toMatchObject({ isError: true, text: expect.stringContaining("is no text file") });
   writeFileSync(join(at.workspace, "large.csv"), Buffer.alloc(limits.tableBytesMax + 1, "a,b\n"));
-  expect(await at.call("table.compute", { path: "large.csv", operation: "count" })).toMatchObject({ isError: true, text: "large.csv has 8.4 MB; table.compute takes at most 8.4 MB" });
+  expect(await at.call("table.compute", { path: "large.csv", operation: "count" })).toMatchObject({ isError: true, text: "large.csv has 4.2 MB; table.compute takes at most 4.2 MB" });
   expect(await at.call("table.compute", { path: "peple.csv", operation: "count" })).toMatchObject({ isError: true, text: expect.stringContaining("did you mean people.csv?") });
   expect(await at.call("table.compute", { path: ".", operation: "count" })).toMatchObject({ isError: true, text: expect.stringContaining("is a folder") });
   writeFileSync(join(at.outside, "x.csv"), "a,b\n1,2\n");
@@ -188,13 +188,13 @@ test("a long list is cut at the bounds of a result and says so", async () => {
   expect(details).toMatchObject({ rows: 5000, truncation: { truncated: true, totalLines: 5002 } });
 });
 
-test("a table of the largest size is read in seconds", async () => {
+test("a table of the largest size takes seconds of one core", async () => {
   const row = `${"9".repeat(10)},${"text ".repeat(4)}\n`;
   const rows = Math.floor((limits.tableBytesMax - 10) / row.length);
   using at = withFile(`n,t\n${row.repeat(rows)}`);
-  const began = performance.now();
+  const began = process.cpuUsage();
   expect((await at.ask({ operation: "sum", column: "n", where: "t contains text" })).text).toContain(`: ${9_999_999_999n * BigInt(rows)} (`);
   using wide = withFile(`${"1,".repeat(4_000_000)}1\n`);
   expect(await wide.ask({ operation: "count" })).toMatchObject({ isError: true, text: `a row has more than ${limits.tableColumnsMax} columns` });
-  expect(performance.now() - began).toBeLessThan(30_000);
-}, 60_000);
+  expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
+}, 120_000);
