@@ -21,17 +21,13 @@ export interface PlannerPrompt {
 
 export function plannerPrompt({ lines, withheld, keep, query, isSecond }: PlannerPromptOptions): PlannerPrompt {
   const shown = lines.flatMap(({ text }, index) => (withheld.has(index) ? [] : [`${index + 1}→${text}`]));
-  const numbers = (fits: (line: RegionLine, index: number) => boolean): string => rangeText(lines.flatMap((line, index) => (fits(line, index) ? [index + 1] : [])));
-  const isProtected = numbers((line) => line.isProtected);
-  const words = focusWords(query, lines);
-  const focused = words.length === 0 ? "" : numbers(({ text, isProtected: kept }, index) => !kept && !withheld.has(index) && words.some((word) => text.toLowerCase().includes(word)));
+  const protectedRanges = rangeText(lines.flatMap(({ isProtected }, index) => (isProtected ? [index + 1] : [])));
   return {
     text: [
       `<record>\n${shown.join("\n")}\n</record>`,
       `${lines.length} lines. Keep about ${keep}, delete about ${Math.max(0, lines.length - keep - withheld.size)}.`,
       `Focus: ${query}`,
-      ...(isProtected === "" ? [] : [`Protected, never delete: ${isProtected}`]),
-      ...(focused === "" ? [] : [`These lines speak of the focus, keep them: ${focused}`]),
+      ...(protectedRanges === "" ? [] : [`Protected, never delete: ${protectedRanges}`]),
       "Answer with the ranges to delete, the most useless first, one start,end a line, nothing else. For example:\n31,58\n12,20",
       ...(isSecond ? ["An answer before this one named no line that can be deleted. Only numbers, a comma, and line ends."] : []),
     ].join("\n"),
@@ -47,17 +43,4 @@ function rangeText(numbers: readonly number[]): string {
     else ranges.push([number, number]);
   }
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(", ");
-}
-
-const focusWordCharsMin = 4;
-
-/** Words of the focus that are rare in the record: those that tell lines apart. */
-function focusWords(query: string, lines: readonly RegionLine[]): string[] {
-  const words = new Set(query.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? []);
-  const linesMax = Math.max(2, Math.floor(lines.length / 20));
-  return [...words].filter((word) => {
-    if (word.length < focusWordCharsMin) return false;
-    const count = lines.filter(({ text }) => text.toLowerCase().includes(word)).length;
-    return count > 0 && count <= linesMax;
-  });
 }

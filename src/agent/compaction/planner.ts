@@ -10,6 +10,7 @@ import { mechanicalLines, parsePlan, pickedLines, planGrammar } from "./plan.ts"
 import { plannerPrompt, plannerSystem, type PlannerPrompt } from "./planner-prompt.ts";
 import type { RegionLine } from "./region.ts";
 import type { Sizes } from "./sizes.ts";
+import { sparedLines } from "./spared.ts";
 
 export interface PlannerOptions {
   engine: Engine;
@@ -33,7 +34,9 @@ export interface Planned {
 /** @param keep lines that should stay @returns undefined when the signal fired */
 export async function planDeletion(lines: readonly RegionLine[], keep: number, query: string, options: PlannerOptions): Promise<Planned | undefined> {
   const most = Math.max(0, lines.length - keep);
-  const withheld = withheldLines(lines, keep, query, options);
+  const spared = sparedLines(lines, keep, query);
+  const shown = lines.map((line, index) => (spared.has(index) ? { ...line, isProtected: true } : line));
+  const withheld = withheldLines(shown, keep, query, options);
   const rest = most - withheld.size;
   const planner = new Planner(options);
   const mechanical = (): Planned => ({ gone: mechanicalLines(lines, most), planner: "mechanical", usage: planner.usage, calls: planner.calls });
@@ -43,10 +46,10 @@ export async function planDeletion(lines: readonly RegionLine[], keep: number, q
   const tellProgress = (completedChunks: number) => options.emit({ type: "compaction_progressed", chunk: 1, chunks: 1, completedChunks, sourceTokens });
   await tellProgress(0);
   for (const isSecond of [false, true]) {
-    const prompt = plannerPrompt({ lines, withheld, keep, query, isSecond });
+    const prompt = plannerPrompt({ lines: shown, withheld, keep, query, isSecond });
     const picked = await planner.ask(prompt, (answer, isCut) => {
       const { ranges, isMalformed } = parsePlan(answer, isCut);
-      return isMalformed ? new Set() : pickedLines(ranges, lines, rest, withheld);
+      return isMalformed ? new Set() : pickedLines(ranges, shown, rest, withheld);
     }, rest);
     if (options.signal.aborted) return undefined;
     if (picked === undefined) break;

@@ -24,7 +24,7 @@ describe("a plan of the model", () => {
     const [request] = requests;
     expect({ purpose: request?.purpose, tools: request?.tools, thinking: request?.thinking, temperature: request?.temperature, maxTokens: request?.maxTokens }).toEqual({ purpose: "compaction", tools: [], thinking: "off", temperature: 0, maxTokens: 512 });
     const asked = request?.messages.map((message) => ("content" in message ? contentText(message.content) : "")).join("");
-    for (const part of ["<record>\n1→[User]: which file is longer?\n2→\n3→[Assistant tool calls]: fs.read(path=\"a.txt\")", "154 lines. Keep about 77, delete about 77.", "Focus: which file is longer?", "Protected, never delete: 1\n"]) expect(asked).toContain(part);
+    for (const part of ["<record>\n1→[User]: which file is longer?\n2→\n3→[Assistant tool calls]: fs.read(path=\"a.txt\")", "154 lines. Keep about 77, delete about 77.", "Focus: which file is longer?", "Protected, never delete: 1, 3"]) expect(asked).toContain(part);
     const [made] = committed;
     expect(made?.compactedText).toStartWith('[User]: which file is longer?\n\n[Assistant tool calls]: fs.read(path="a.txt")\n\n(filtered 36 lines)\na line of the first file that nobody needs 37\n');
     expect(made).toMatchObject({ firstKeptEntryId: "entry3", rung: "planned", planner: "model", promptVersion: 3, parameters: { compression_ratio: 0.5, preserve_recent: 2, query: "which file is longer?" } });
