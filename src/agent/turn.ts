@@ -76,6 +76,8 @@ class Turn {
         return this.#close(failure ? "failed" : "cancelled", false, failure);
       }
       await this.#endRetries(true);
+      // The calls may bring the stop of the loop detection: then a last step follows.
+      const lastStep = this.#isLastStep();
       const calls = message.content.filter((block): block is ToolCall => block.type === "toolCall");
       const refusal = await judgeAttachments(attachments, this.#progress.stepIndex, this.#options);
       const results = await this.#runTools(calls, message);
@@ -87,7 +89,6 @@ class Turn {
         if (await this.#compactAndRetry(reason, [message, ...results])) continue;
         return this.#close(this.#compaction.isUnresolved || signal.aborted ? "failed" : "reply", true, cutFailure);
       }
-      const lastStep = this.#isLastStep();
       const ceiling = calls.length > 0 || refusal ? this.#ceilings.after(this.#progress.stepIndex, results, runtime.now()) : undefined;
       await this.#progress.closeStep();
       if (finishes && calls.length > 0 && hosted) return this.#close("finish", false);
@@ -162,9 +163,9 @@ class Turn {
     const view = engine.kind === "text" ? this.#options.view : undefined;
     const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, view);
     this.#names = offer.options.names;
-    const { output, parallelMax, sampling, thinking } = settings;
+    const { output, parallelMax, sampling, thinking, thinkingTokensMax = 0 } = settings;
     const outputSchema = output ? { outputSchema: output.schema } : {};
-    const generation = generate({ engine, conversation, system, offer, sampling, thinking, parallelMax, forbidEmpty: this.#recovery.afterEmpty, ...outputSchema, signal });
+    const generation = generate({ engine, conversation, system, offer, sampling, thinking, thinkingTokensMax, parallelMax, forbidEmpty: this.#recovery.afterEmpty, ...outputSchema, signal });
     const obstacle = signal.aborted ? undefined : (this.#storageFailure ?? (await this.#compaction.beforeRequest()));
     const told = await runAttempt({ events: obstacle ? failing(obstacle) : generation.events, model: engine.info(), callIds: conversation.callIds, commit, emit, runtime, stepIndex: this.#progress.stepIndex, attempt: this.#progress.attempt, abortMessage });
     const unusable = settings.hosted && !told.failure ? unusableAnswer(told.message, tools, runtime.now()) : undefined;
