@@ -194,7 +194,7 @@ test("a table of the largest size takes seconds of one core", async () => {
   using at = withFile(`n,t\n${row.repeat(rows)}`);
   const began = process.cpuUsage();
   expect((await at.ask({ operation: "sum", column: "n", where: "t contains text" })).text).toContain(`: ${9_999_999_999n * BigInt(rows)} (`);
-  using wide = withFile(`${"1,".repeat(4_000_000)}1\n`);
+  using wide = withFile(`${"1,".repeat(1_000_000)}1\n`);
   expect(await wide.ask({ operation: "count" })).toMatchObject({ isError: true, text: `a row has more than ${limits.tableColumnsMax} columns` });
   expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
 }, 120_000);
