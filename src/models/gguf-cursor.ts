@@ -7,6 +7,9 @@ const chunkBytes = 1024 * 1024;
 /** What is wrong with the bytes; the caller adds the path and what to do. */
 export class GgufDefect extends Error {}
 
+/** Names what is read in the message of a defect; a function where it is read thousands of times. */
+export type What = string | (() => string);
+
 export class GgufCursor {
   readonly sizeBytes: number;
   private readonly descriptor: number;
@@ -34,38 +37,37 @@ export class GgufCursor {
   }
 
   /** Passes over bytes that must exist. `what` names them in the message. */
-  skip(bytes: number, what: string): void {
+  skip(bytes: number, what: What): void {
     this.require(bytes, what);
     this.at += bytes;
   }
 
-  u8(what: string): number {
-    return this.take(1, what).readUInt8(0);
-  }
-
-  u32(what: string): number {
-    return this.take(4, what).readUInt32LE(0);
-  }
-
-  u64(what: string): bigint {
-    return this.take(8, what).readBigUInt64LE(0);
+  u32(what: What): number {
+    return this.chunk.readUInt32LE(this.reach(4, what));
   }
 
   /** A length or count of 64 bits that may be at most `max`. */
-  count(max: number, what: string): number {
-    const value = this.u64(what);
-    if (value > BigInt(max)) throw new GgufDefect(`${what} is ${value}, more than the ${max} that a model file can hold`);
-    return Number(value);
+  count(max: number, what: What): number {
+    const from = this.reach(8, what);
+    const value = this.chunk.readUInt32LE(from + 4) * 2 ** 32 + this.chunk.readUInt32LE(from);
+    if (value > max) throw new GgufDefect(`${nameOf(what)} is ${this.chunk.readBigUInt64LE(from)}, more than the ${max} that a model file can hold`);
+    return value;
   }
 
   /** Bytes that must exist, at most one chunk; the view is valid until the next read. */
-  take(bytes: number, what: string): Buffer {
+  take(bytes: number, what: What): Buffer {
+    const from = this.reach(bytes, what);
+    return this.chunk.subarray(from, from + bytes);
+  }
+
+  /** Moves past bytes that must exist. @returns where they are in the chunk */
+  private reach(bytes: number, what: What): number {
     this.require(bytes, what);
     if (this.at < this.chunkStart || this.at + bytes > this.chunkStart + this.chunkLength) this.fill();
     const from = this.at - this.chunkStart;
-    if (from + bytes > this.chunkLength) throw new GgufDefect(`it became shorter while it was read, at ${what}`);
+    if (from + bytes > this.chunkLength) throw new GgufDefect(`it became shorter while it was read, at ${nameOf(what)}`);
     this.at += bytes;
-    return this.chunk.subarray(from, from + bytes);
+    return from;
   }
 
   private fill(): void {
@@ -78,8 +80,12 @@ export class GgufCursor {
     }
   }
 
-  private require(bytes: number, what: string): void {
+  private require(bytes: number, what: What): void {
     const left = this.sizeBytes - this.at;
-    if (bytes > left) throw new GgufDefect(`it ends inside ${what}: ${bytes} bytes are needed at ${this.at}, ${left} are left`);
+    if (bytes > left) throw new GgufDefect(`it ends inside ${nameOf(what)}: ${bytes} bytes are needed at ${this.at}, ${left} are left`);
   }
+}
+
+function nameOf(what: What): string {
+  return typeof what === "string" ? what : what();
 }

@@ -28,8 +28,11 @@ const typeList = 9;
 /** Bytes of each number type; the format's numbering. */
 const widths: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 };
 const keyBytesMax = 65_535;
+/** Entries of a list between two pauses: about a millisecond. */
+const entriesPerSlice = 8192;
 
-export function readValues(cursor: GgufCursor, count: number): GgufValues {
+/** Pauses (a bare `yield`) wherever it has worked for about a millisecond. */
+export function* readValues(cursor: GgufCursor, count: number): Generator<void, GgufValues, void> {
   const values = new Map<string, Value>();
   let tokens: TokenList | undefined;
   for (let index = 0; index < count; index++) {
@@ -37,9 +40,9 @@ export function readValues(cursor: GgufCursor, count: number): GgufValues {
     if (values.has(key)) throw new GgufDefect(`the metadata value ${key} is there twice`);
     const type = cursor.u32(`the type of ${key}`);
     if (key === "tokenizer.ggml.tokens") {
-      tokens = readTokens(cursor, type, key);
+      tokens = yield* readTokens(cursor, type, key);
       values.set(key, { length: tokens.count });
-    } else values.set(key, readValue(cursor, type, key));
+    } else values.set(key, yield* readValue(cursor, type, key));
     if (cursor.position > limits.ggufHeaderBytesMax) throw new GgufDefect(`its header is larger than ${limits.ggufHeaderBytesMax} bytes`);
   }
   const of = (key: string): Value | undefined => values.get(key);
@@ -59,17 +62,23 @@ export function readText(cursor: GgufCursor, bytesMax: number, what: string): st
   return cursor.take(bytes, what).toString("utf8");
 }
 
-function readValue(cursor: GgufCursor, type: number, key: string): Value {
+function* readValue(cursor: GgufCursor, type: number, key: string): Generator<void, Value, void> {
   if (type === typeText) return { text: readText(cursor, limits.ggufTextBytesMax, key) };
-  if (type === typeList) return readList(cursor, key);
-  return { number: readNumber(cursor, type, key) };
+  if (type === typeList) return yield* readList(cursor, key);
+  const width = widths[type];
+  if (width === undefined) throw new GgufDefect(`${key} has the unknown type ${type}`);
+  return { number: numberAt(cursor.take(width, key), 0, type) };
 }
 
-function readList(cursor: GgufCursor, key: string): Value {
+function* readList(cursor: GgufCursor, key: string): Generator<void, Value, void> {
   const type = cursor.u32(`the type of the entries of ${key}`);
   const length = cursor.count(limits.ggufListMax, `the number of entries of ${key}`);
   if (type === typeText) {
-    for (let index = 0; index < length; index++) cursor.skip(cursor.count(limits.ggufTextBytesMax, `the length of an entry of ${key}`), key);
+    const what = `the length of an entry of ${key}`;
+    for (const [from, to] of slices(length)) {
+      skipTexts(cursor, to - from, key, what);
+      yield;
+    }
     return { length };
   }
   const width = widths[type];
@@ -80,50 +89,78 @@ function readList(cursor: GgufCursor, key: string): Value {
     return { length };
   }
   if (length * width > cursor.sizeBytes - cursor.position) cursor.skip(length * width, key);
-  return { length, numbers: Array.from({ length }, () => readNumber(cursor, type, key)) };
+  const numbers: number[] = [];
+  for (const [from, to] of slices(length)) {
+    const bytes = cursor.take((to - from) * width, key);
+    for (let at = 0; at < bytes.length; at += width) numbers.push(numberAt(bytes, at, type));
+    yield;
+  }
+  return { length, numbers };
 }
 
-function readTokens(cursor: GgufCursor, type: number, key: string): TokenList {
+/** Passes over so many texts. */
+function skipTexts(cursor: GgufCursor, count: number, key: string, what: string): void {
+  for (let index = 0; index < count; index++) cursor.skip(cursor.count(limits.ggufTextBytesMax, what), key);
+}
+
+function* readTokens(cursor: GgufCursor, type: number, key: string): Generator<void, TokenList, void> {
   if (type !== typeList || cursor.u32(`the type of the entries of ${key}`) !== typeText) throw new GgufDefect(`${key} is not a list of texts`);
   const count = cursor.count(limits.ggufListMax, `the number of entries of ${key}`);
   if (count * 8 > cursor.sizeBytes - cursor.position) cursor.skip(count * 8, key);
   const byteLike = new Uint8Array(count);
-  for (let index = 0; index < count; index++) {
-    const bytes = cursor.count(keyBytesMax, `the length of token ${index}`);
-    const token = cursor.take(bytes, `token ${index}`);
-    if (bytes === 6 && token[0] === 0x3c && token[1] === 0x30 && token[2] === 0x78 && token[5] === 0x3e) {
-      byteLike[index] = /^[0-9A-Fa-f]{2}$/.test(token.toString("latin1", 3, 5)) ? 1 : 2;
-    }
+  for (const [from, to] of slices(count)) {
+    lookAtTokens(cursor, byteLike, from, to);
+    yield;
   }
   return { count, byteLike };
 }
 
-function readNumber(cursor: GgufCursor, type: number, key: string): number {
-  const width = widths[type];
-  if (width === undefined) throw new GgufDefect(`${key} has the unknown type ${type}`);
-  const bytes = cursor.take(width, key);
+function lookAtTokens(cursor: GgufCursor, byteLike: Uint8Array, from: number, to: number): void {
+  let index = from;
+  const length = (): string => `the length of token ${index}`;
+  const token = (): string => `token ${index}`;
+  for (; index < to; index++) {
+    const bytes = cursor.count(keyBytesMax, length);
+    if (bytes === byteTokenLength) byteLike[index] = likenessOf(cursor.take(bytes, token));
+    else cursor.skip(bytes, token);
+  }
+}
+
+const byteTokenLength = "<0x00>".length;
+
+/** See `TokenList.byteLike`. */
+function likenessOf(token: Buffer): number {
+  if (token[0] !== 0x3c || token[1] !== 0x30 || token[2] !== 0x78 || token[5] !== 0x3e) return 0;
+  return /^[0-9A-Fa-f]{2}$/.test(token.toString("latin1", 3, 5)) ? 1 : 2;
+}
+
+function* slices(count: number): Generator<readonly [from: number, to: number], void, void> {
+  for (let from = 0; from < count; from += entriesPerSlice) yield [from, Math.min(count, from + entriesPerSlice)];
+}
+
+function numberAt(bytes: Buffer, at: number, type: number): number {
   switch (type) {
     case 0:
     case 7:
-      return bytes.readUInt8(0);
+      return bytes.readUInt8(at);
     case 1:
-      return bytes.readInt8(0);
+      return bytes.readInt8(at);
     case 2:
-      return bytes.readUInt16LE(0);
+      return bytes.readUInt16LE(at);
     case 3:
-      return bytes.readInt16LE(0);
+      return bytes.readInt16LE(at);
     case 4:
-      return bytes.readUInt32LE(0);
+      return bytes.readUInt32LE(at);
     case 5:
-      return bytes.readInt32LE(0);
+      return bytes.readInt32LE(at);
     case 6:
-      return bytes.readFloatLE(0);
+      return bytes.readFloatLE(at);
     case 10:
-      return Number(bytes.readBigUInt64LE(0));
+      return Number(bytes.readBigUInt64LE(at));
     case 11:
-      return Number(bytes.readBigInt64LE(0));
+      return Number(bytes.readBigInt64LE(at));
     default:
-      return bytes.readDoubleLE(0);
+      return bytes.readDoubleLE(at);
   }
 }
 

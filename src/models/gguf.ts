@@ -38,10 +38,19 @@ export interface GgufInfo {
  * @throws AgentError `model_invalid` (the defect and what to do), `model_missing` (there is no such file)
  */
 export function readGguf(path: string): GgufInfo {
+  const reading = readGgufInSlices(path);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done === true) return value;
+  }
+}
+
+/** As `readGguf`, with a pause (a bare `yield`) after each slice of work of a millisecond or two, for who has to answer meanwhile. */
+export function* readGgufInSlices(path: string): Generator<void, GgufInfo, void> {
   let cursor: GgufCursor | undefined;
   try {
     cursor = new GgufCursor(path);
-    return readHeader(cursor);
+    return yield* readHeader(cursor);
   } catch (error) {
     if (error instanceof GgufDefect) throw invalid(path, error.message);
     const code = (error as NodeJS.ErrnoException).code;
@@ -56,7 +65,7 @@ function invalid(path: string, defect: string): AgentError {
   return new AgentError("model_invalid", `${path}: ${defect}. Download the model again (atomic models pull), or name another one in localModels.managed.modelId.`);
 }
 
-function readHeader(cursor: GgufCursor): GgufInfo {
+function* readHeader(cursor: GgufCursor): Generator<void, GgufInfo, void> {
   if (cursor.sizeBytes === 0) throw new GgufDefect("it is empty");
   const magic = cursor.take(4, "the magic number").toString("latin1");
   if (magic !== "GGUF") throw new GgufDefect("it is not a GGUF file: it does not begin with GGUF");
@@ -65,7 +74,7 @@ function readHeader(cursor: GgufCursor): GgufInfo {
   if (version !== 2 && version !== 3) throw new GgufDefect(`its GGUF version is ${version}; 2 and 3 can be read`);
   const tensorCount = cursor.count(limits.ggufTensorsMax, "the number of tensors");
   const valueCount = cursor.count(limits.ggufValuesMax, "the number of metadata values");
-  const values = readValues(cursor, valueCount);
+  const values = yield* readValues(cursor, valueCount);
   const parts = values.number("split.count") ?? 1;
   if (parts > 1) throw new GgufDefect(`it is one of ${parts} parts; join them into one file with llama-gguf-split --merge`);
   const tensors = readTensors(cursor, tensorCount, values.number("general.alignment") ?? 32);
