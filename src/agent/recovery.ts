@@ -5,7 +5,7 @@ import { isRetried, retryDelayMs, type RetrySettings } from "./retry.ts";
 
 export type Remedy =
   | { kind: "retry"; delayMs: number }
-  /** Asks again at once: the answer could not be used. */
+  /** Asks again at once: the answer could not be used, or another engine answers now. */
   | { kind: "repair" }
   /** The step is parked; the waits before this one took `waitedMs`. */
   | { kind: "park"; delayMs: number; waitedMs: number }
@@ -54,6 +54,10 @@ export class Recovery {
   /** Decides, and counts what it decided. */
   after(failure: EngineFailure, stepIndex: number): Remedy {
     const { retry, parkMaxMs } = this.#settings;
+    if (failure.replaced) {
+      this.reset();
+      return { kind: "repair" };
+    }
     const again = failure.kind === "empty" && parkMaxMs !== undefined ? this.#lastKind !== "empty" : true;
     this.#lastKind = failure.kind;
     if (isRetried(failure) && again && retry.enabled && this.#retries < retry.maxRetries) {

@@ -24,8 +24,6 @@ export interface HostedRules {
   leg: Leg;
   /** Longest turn, milliseconds; looked at between steps. */
   durationMaxMs: number;
-  /** Longest wait for a provider that went away, milliseconds; 0 = none. */
-  parkMaxMs: number;
 }
 
 export interface TurnSettings {
@@ -34,6 +32,8 @@ export interface TurnSettings {
   sampling: Sampling;
   thinking: ThinkingLevel;
   retry: RetrySettings;
+  /** Longest wait for a provider that went away, milliseconds; 0 = none. Absent = the rules of json-mode.md, without repairs. */
+  parkMaxMs?: number;
   compaction: CompactionSettings;
   loop: LoopSettings;
   loopLimits: LoopLimits;

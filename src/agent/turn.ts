@@ -48,10 +48,10 @@ class Turn {
 
   constructor(options: TurnOptions) {
     this.#options = options;
-    const { hosted, loop, loopLimits, maxSteps, output, retry } = options.settings;
+    const { hosted, loop, loopLimits, maxSteps, output, parkMaxMs, retry } = options.settings;
     this.#guard = new LoopGuard(options.tools, loop);
     this.#detector = new LoopDetector(loopLimits);
-    this.#recovery = new Recovery({ retry, parkMaxMs: hosted?.parkMaxMs });
+    this.#recovery = new Recovery({ retry, parkMaxMs });
     this.#compaction = this.#compactionOf(options);
     this.#progress = new TurnProgress(options.emit, options.runtime.now);
     this.#ceilings = new Ceilings(maxSteps, hosted?.leg, this.#progress.startedAt + (hosted?.durationMaxMs ?? Infinity));
@@ -252,7 +252,7 @@ class Turn {
     if (remedy.kind === "retry") {
       await emit({ type: "retry_started", attempt: this.#recovery.retries, maxAttempts: settings.retry.maxRetries, delayMs: remedy.delayMs, errorMessage: failure.message });
     } else if (remedy.kind === "park") {
-      await emit({ type: "engine_waiting", stepIndex, retryInMs: remedy.delayMs, waitedMs: remedy.waitedMs, maxWaitMs: settings.hosted?.parkMaxMs ?? 0 });
+      await emit({ type: "engine_waiting", stepIndex, retryInMs: remedy.delayMs, waitedMs: remedy.waitedMs, maxWaitMs: settings.parkMaxMs ?? 0 });
     }
     if (remedy.kind !== "repair") await wait(remedy.delayMs, signal);
     if (signal.aborted) {

@@ -9,6 +9,7 @@ import type { Emit } from "../core/event.ts";
 import type { Asker } from "../core/approval.ts";
 import { steadyClock, type Log, type Runtime } from "../core/runtime.ts";
 import { version } from "../embedded.ts";
+import { createLasting, type EnginePlaces } from "../engines/choice.ts";
 import type { PromptContent } from "../modes/prompt-run.ts";
 import { watchProcess, type EndWatch } from "../modes/signals.ts";
 import { sandboxKind } from "../sandbox/sandbox.ts";
@@ -24,7 +25,7 @@ import { readFilePart, textArgument } from "./prompt-files.ts";
 import { checkPromptGiven, readPrompts, stdinKindOf } from "./prompt-parts.ts";
 import { applyRetention, traced } from "./session-files.ts";
 import { setUpTools, type ToolSetup } from "./tool-setup.ts";
-import { turnSettings } from "./turn-settings.ts";
+import { providerWaitMs, turnSettings } from "./turn-settings.ts";
 
 /** Everything that a mode needs, made and checked, and nothing opened. */
 interface Prepared {
@@ -32,6 +33,7 @@ interface Prepared {
   loaded: LoadedConfig;
   workspace: string;
   model: ModelSetup;
+  places: EnginePlaces;
   output: OutputContract | undefined;
   toolSetup: ToolSetup;
   record: SessionRecord;
@@ -86,7 +88,7 @@ async function runAsText(prepared: Prepared, watch: EndWatch, io: ProcessIo): Pr
     output: io.stdoutDescriptor,
     view: { write: io.write, terminal: io.stderrIsTerminal, stdoutIsTerminal: io.stdoutIsTerminal, columns: io.columns },
     readPrompts: prepared.readPrompts,
-    openSession: (emit) => openSession(prepared, emit, asker),
+    openSession: (emit) => openSession(prepared, emit, { ...(asker ? { asker } : {}) }),
     ...(parsed.stdinCommands ? { commands: Bun.stdin.stream() } : {}),
     ...(parsed.timeoutMs === undefined ? {} : { timeoutMs: parsed.timeoutMs }),
     watch,
@@ -116,19 +118,14 @@ async function prepare(parsed: PromptArguments, io: ProcessIo): Promise<Prepared
   // Only what was typed: the content of @files and of stdin grants nothing.
   for (const prompt of parsed.prompts) toolSetup.readable.mention(prompt);
   for (const path of parsed.files) toolSetup.readable.allow(resolve(workspace, path));
-  const model = await chooseModel(parsed, record, config, {
-    modelsDir: paths.models,
-    engineDir: paths.engine,
-    promptStatesDir: paths.promptStates,
-    home: homedir(),
-    variable: loaded.variable,
-    log: runtime.log,
-  });
+  const places: EnginePlaces = { modelsDir: paths.models, engineDir: paths.engine, promptStatesDir: paths.promptStates, home: homedir(), variable: loaded.variable, log: runtime.log };
+  const model = await chooseModel(parsed, record, config, places);
   return {
     parsed,
     loaded,
     workspace,
     model,
+    places,
     output,
     toolSetup,
     record,
@@ -170,23 +167,24 @@ function headerOf({ loaded, model: { choice }, record, workspace }: Prepared): S
   };
 }
 
-async function openSession(prepared: Prepared, told: Emit, asker?: Asker): Promise<Session> {
+/** @param person what is different where a person reads along: who is asked; then other providers step in, and are waited for */
+async function openSession(prepared: Prepared, told: Emit, person?: { asker?: Asker }): Promise<Session> {
   const { loaded, model, output, parsed, record, runtime, systemAdditions, systemPrompt, toolSetup, workspace } = prepared;
   record.open();
   // A run that keeps nothing leaves no trace either; the file is closed by the end of the process.
   const { emit } = parsed.noSession ? { emit: told } : traced(loaded, record.identity.id, told, runtime);
   if (!parsed.noSession) applyRetention(loaded, runtime.log);
   if (record.name !== undefined) await emit({ type: "session_renamed", name: record.name });
-  const engine = await model.choice.create();
+  const engine = await (person ? createLasting(model.choice, loaded.config, prepared.places, () => undefined) : model.choice.create());
   const thinking = await settleModel(model, parsed, record, engine, emit);
   return new Session({
     id: record.identity.id,
     workspace,
     engine,
     tools: toolSetup.tools,
-    settings: turnSettings(loaded.config, parsed, { thinking, output }),
+    settings: { ...turnSettings(loaded.config, parsed, { thinking, output }), ...(person ? { parkMaxMs: providerWaitMs(loaded.config) } : {}) },
     approvalLevel: parsed.approvalLevel ?? loaded.config.agent.approvalLevel ?? 2,
-    ...(asker ? { asker } : {}),
+    ...person,
     approvalTimeoutMs: loaded.config.approvals.timeoutMs,
     readable: toolSetup.readable,
     ...(systemPrompt === undefined ? {} : { systemPrompt }),

@@ -7,6 +7,11 @@ import type { PromptArguments } from "./arguments.ts";
 /** Temperature where nobody asks for another: small models do jobs best without chance. */
 const defaultTemperature = 0;
 
+/** Longest wait for a provider that went away; JSON mode has none. */
+export function providerWaitMs({ agent: { providerWait } }: Config): number {
+  return providerWait.enabled ? providerWait.maxWaitMs : 0;
+}
+
 export function turnSettings(config: Config, parsed: Pick<PromptArguments, "maxSteps" | "temperature" | "seed">, { thinking, output }: { thinking: ThinkingLevel; output?: OutputContract | undefined }): TurnSettings {
   const { agent, llm, localModels } = config;
   return {

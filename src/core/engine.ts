@@ -37,6 +37,8 @@ export interface EngineFailure {
   retryable?: boolean;
   /** Wait that the server asked for. */
   retryAfterMs?: number;
+  /** Another engine took the place of the one that failed: it can be asked at once. */
+  replaced?: true;
 }
 
 interface Sampling {

@@ -25,7 +25,7 @@ export interface EngineSettings extends ServerSettings {
     };
     customModels: readonly CustomModel[];
   };
-  llm: ServerSettings["llm"] & { providers: readonly ProviderSettings[] };
+  llm: ServerSettings["llm"] & { providers: readonly ProviderSettings[]; fallback: { failureThreshold: number; appendLocal: boolean } };
 }
 
 export interface EnginePlaces {
@@ -68,6 +68,30 @@ export async function chooseEngine(wish: EngineWish, settings: EngineSettings, p
   }
 }
 
+/** Makes the engine of a choice, which gives way to the next provider as `llm.fallback` says. */
+export async function createLasting(choice: EngineChoice, settings: EngineSettings, places: EnginePlaces, onReplaced: (choice: EngineChoice) => void): Promise<Engine> {
+  const engine = await choice.create();
+  const { fallback, providers } = settings.llm;
+  // What runs here goes nowhere else unasked; a script plays what it plays.
+  if (!providers.some(({ id }) => id === choice.provider)) return engine;
+  const { withSuccessors } = await import("./successors.ts");
+  return withSuccessors(engine, { failuresMax: fallback.failureThreshold, successors: () => successorsOf(choice, settings, places), log: places.log, onReplaced });
+}
+
+/** The other providers in the order of the configuration, then what is local. Those that can't be asked are left out. */
+async function successorsOf(choice: EngineChoice, settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice[]> {
+  const { fallback, providers } = settings.llm;
+  const others = providers.filter((provider) => provider.id !== choice.provider && isKeyThere(provider, places));
+  const successors = others.map((provider) => fromProvider(provider, undefined, settings, places));
+  if (!fallback.appendLocal) return successors;
+  try {
+    return [...successors, await automatic(settings, places)];
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    return successors;
+  }
+}
+
 async function chooseNamed({ provider, model }: EngineWish, settings: EngineSettings, places: EnginePlaces): Promise<EngineChoice> {
   const script = model?.startsWith("scripted:") ? model.slice("scripted:".length) : provider === "scripted" ? model : undefined;
   if (script !== undefined) return scripted(script);
@@ -93,13 +117,15 @@ async function automatic(settings: EngineSettings, places: EnginePlaces): Promis
 }
 
 /** @throws AgentError `model_missing` when the saved provider needs a key that nobody has */
-function savedWish(settings: EngineSettings, { variable }: EnginePlaces): EngineWish {
+function savedWish(settings: EngineSettings, places: EnginePlaces): EngineWish {
   const { defaultModel: model, defaultProvider: provider } = settings;
-  const { apiKey, apiKeyEnvVar } = settings.llm.providers.find(({ id }) => id === provider) ?? {};
-  if (apiKey === undefined && apiKeyEnvVar !== undefined && variable(apiKeyEnvVar) === undefined) {
-    throw new AgentError("model_missing", `${provider} needs its key in ${apiKeyEnvVar}, which is not set`);
-  }
+  const configured = settings.llm.providers.find(({ id }) => id === provider);
+  if (configured && !isKeyThere(configured, places)) throw new AgentError("model_missing", `${provider} needs its key in ${configured.apiKeyEnvVar}, which is not set`);
   return { provider, model };
+}
+
+function isKeyThere({ apiKey, apiKeyEnvVar }: ProviderSettings, { variable }: EnginePlaces): boolean {
+  return apiKey !== undefined || apiKeyEnvVar === undefined || variable(apiKeyEnvVar) !== undefined;
 }
 
 /** `--model provider/id` names both; what the command line leaves open is what is saved. */

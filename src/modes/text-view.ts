@@ -65,6 +65,8 @@ export function createTextView(options: TextViewOptions): (event: AgentEvent) =>
         return event.isError ? note(red(clip(`  ${firstLine(contentText(event.result.content))}`, columns))) : "";
       case "retry_started":
         return note(dim(`  trying again in ${Math.round(event.delayMs / 1000)} s (${event.attempt} of ${event.maxAttempts}): ${escapeControls(event.errorMessage)}`));
+      case "engine_waiting":
+        return note(dim(`  the model is away: asking again in ${Math.round(event.retryInMs / 1000)} s, for at most ${Math.round(event.maxWaitMs / 1000)} s`));
       default:
         return "";
     }

@@ -2,7 +2,7 @@
 // from one session to the next; loads no model by itself.
 import { AgentError, messageOf } from "../../core/error.ts";
 import type { Engine } from "../../core/engine.ts";
-import { chooseEngine, type EngineChoice, type EnginePlaces, type EngineSettings, type EngineWish } from "../../engines/choice.ts";
+import { chooseEngine, createLasting, type EngineChoice, type EnginePlaces, type EngineSettings, type EngineWish } from "../../engines/choice.ts";
 import { isServing } from "../../engines/servers.ts";
 import { loadCatalog } from "../../models/catalog.ts";
 import { readGguf } from "../../models/gguf.ts";
@@ -43,8 +43,7 @@ export class EngineDesk {
   async select(wish: string | undefined): Promise<Selection> {
     try {
       const choice = await chooseEngine(wishOf(wish), this.#settings, this.#places);
-      const engine = this.#engineName(choice.provider);
-      return { model: choice.model === "" ? choice.provider : choice.model, engine, isLocal: choice.provider === "llama" || choice.provider === "llama-server", wish, choice };
+      return { ...this.#told(choice), wish, choice };
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       const isKnown = wish === undefined || error.code === "model_invalid" || this.#catalog().some(({ name }) => name === wish);
@@ -55,13 +54,26 @@ export class EngineDesk {
   }
 
   /** The engine of a selection. One with a model is kept open for the next session that wants the same. */
-  async engineOf({ choice, engine, fault, model, wish }: Selection): Promise<Engine> {
+  async engineOf(selection: Selection): Promise<Engine> {
+    const { choice, engine, fault, model, wish } = selection;
     if (choice === undefined) return absentEngine(model, fault ?? "no model is chosen");
     const key = `${engine} ${wish ?? ""} ${model}`;
     if (this.#kept?.key === key && engine !== "scripted") return await this.#kept.engine;
     if (this.#kept) this.#leaving.push(this.#kept.engine);
-    this.#kept = { key, engine: choice.create() };
-    return await this.#kept.engine;
+    const kept = { key, engine: createLasting(choice, this.#settings, this.#places, (next) => this.#replaced(selection, next, kept)) };
+    this.#kept = kept;
+    return await kept.engine;
+  }
+
+  /** The session goes on with another provider; the next one begins with the chosen one again. */
+  #replaced(selection: Selection, choice: EngineChoice, kept: { key: string }): void {
+    Object.assign(selection, this.#told(choice), { choice, wish: undefined });
+    kept.key = "";
+  }
+
+  /** How a choice is told to hosts. */
+  #told({ model, provider }: EngineChoice): Pick<Selection, "model" | "engine" | "isLocal"> {
+    return { model: model === "" ? provider : model, engine: this.#engineName(provider), isLocal: provider === "llama" || provider === "llama-server" };
   }
 
   /** Closes engines that were replaced. Call it when no turn runs. */

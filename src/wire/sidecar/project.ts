@@ -21,13 +21,15 @@ export interface SidecarProjectionOptions {
 /** Makes the projection of one session. */
 export function createSidecarProjection(options: SidecarProjectionOptions): (event: AgentEvent) => SidecarEventBody[] {
   const { sessionId } = options;
-  const state: State = { ...options, sessionId, stepIndex: 0, stepCount: 0, promptTold: false, calls: new StepCalls(sessionId, 0, 0), turnIndex: 0, loading: undefined, parkedMs: undefined };
+  const state: State = { ...options, sessionId, stepIndex: 0, llmRequests: 0, stepCount: 0, promptTold: false, calls: new StepCalls(sessionId, 0, 0), turnIndex: 0, loading: undefined, parkedMs: undefined };
   return (event) => project(state, event);
 }
 
 interface State extends SidecarProjectionOptions {
   turnIndex: number;
   stepIndex: number;
+  /** Of the step: those that failed before an engine took their prompt have no number. */
+  llmRequests: number;
   /** Steps of the turn that have ended. */
   stepCount: number;
   /** The user's message of the turn is behind; further ones are steering. */
@@ -63,7 +65,7 @@ const projections: Projections = {
   run_ended: unseen,
   step_started: (state, { stepIndex }) => {
     const { sessionId } = state;
-    Object.assign(state, { stepIndex, calls: new StepCalls(sessionId, state.turnIndex, stepIndex), loading: undefined });
+    Object.assign(state, { stepIndex, llmRequests: 0, calls: new StepCalls(sessionId, state.turnIndex, stepIndex), loading: undefined });
     return [{ type: "step_started", payload: { sessionId, stepIndex } }];
   },
   step_ended: (state, { stepIndex, tokensUsed, durationMs }) => {
@@ -89,22 +91,23 @@ const projections: Projections = {
     state.promptTold = true;
     return [];
   },
-  generation_started: (state, { attempt, cachedTokens, model, promptTokens, slotId, stepIndex }) => {
+  generation_started: (state, { cachedTokens, model, promptTokens, slotId, stepIndex }) => {
     if (state.calls.announced) return [];
     const { sessionId } = state;
     const waitedMs = state.parkedMs;
-    Object.assign(state, { parkedMs: undefined, loading: undefined });
+    const attempt = state.llmRequests + 1;
+    Object.assign(state, { parkedMs: undefined, loading: undefined, llmRequests: attempt });
     return [
       ...(waitedMs === undefined ? [] : [{ type: "provider_recovered" as const, payload: { sessionId, stepIndex, waitedMs } }]),
       { type: "llm_request", payload: { sessionId, slotId, promptTokens, cacheReused: cachedTokens > 0, stepIndex, attempt, model } },
     ];
   },
-  generation_ended: (state, { attempt, durationMs, stepIndex, stop, usage }) => {
+  generation_ended: (state, { durationMs, stepIndex, stop, usage }) => {
     if (state.calls.announced) return [];
     const promptTokens = usage.input + usage.cacheRead;
     state.calls.due = true;
     return [
-      { type: "llm_response", payload: { sessionId: state.sessionId, completionTokens: usage.output, durationMs, stepIndex, attempt, promptTokens, cachedTokens: usage.cacheRead, stop } },
+      { type: "llm_response", payload: { sessionId: state.sessionId, completionTokens: usage.output, durationMs, stepIndex, attempt: state.llmRequests, promptTokens, cachedTokens: usage.cacheRead, stop } },
       metric("agent.llm.latency_ms", durationMs),
       metric("agent.llm.prompt_tokens", promptTokens),
       metric("agent.llm.completion_tokens", usage.output),
