@@ -8,6 +8,7 @@ import { nearest } from "../core/nearest.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Log } from "../core/runtime.ts";
 import type { Skills } from "../core/skill.ts";
+import { sandboxWarning } from "../sandbox/sandbox.ts";
 import { skillCatalog } from "../skills/catalog.ts";
 import type { SkillPlaces } from "../skills/read-skills.ts";
 import { sessionSkills } from "../skills/session-skills.ts";
@@ -17,7 +18,7 @@ import { ReadablePaths } from "../tools/readable-paths.ts";
 
 export interface ToolSetup {
   tools: Tool[];
-  /** Paragraphs of the prompt that the tools need; says in the log what does not fit. */
+  /** Paragraphs of the prompt that the tools need, once a session; says in the log what does not fit and what is missing. */
   additions: (log: Log) => string[];
   /** Takes what the user wrote. */
   readable: ReadablePaths;
@@ -60,7 +61,11 @@ export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, st
   const tellsSkills = tools.some(({ name }) => name === "skill.view");
   return {
     tools,
-    additions: (log) => (tellsSkills ? catalogText(skills, config.skills.catalogTokenBudget, log) : []),
+    additions: (log) => {
+      const warning = tools.some(({ name }) => name === "shell.run") ? sandboxWarning(shell.sandbox) : undefined;
+      if (warning !== undefined) log("warn", warning);
+      return tellsSkills ? catalogText(skills, config.skills.catalogTokenBudget, log) : [];
+    },
     readable,
     close: () => rmSync(temporaryFolder, { recursive: true, force: true }),
   };

@@ -1,4 +1,5 @@
 // From a name or a path to a file of weights that is there. Reads the folder at each call; loads nothing.
+import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, isAbsolute, join, resolve } from "node:path";
@@ -45,6 +46,12 @@ export async function defaultModel(modelId: string | null, store: Store): Promis
   const others = (await installedModels(store)).map(({ id }) => id);
   const hint = others.length === 0 ? "" : ` (or name one that is installed: ${others.join(", ")})`;
   throw new AgentError("model_missing", `no model is installed that could be used without a name; run: atomic models pull${hint}`);
+}
+
+/** Whether a model is there to use when none is named. Does not wait for the disk's answer in the background. */
+export function isDefaultInstalled({ catalog, modelsDir }: Store): boolean {
+  const entry = defaultEntry(catalog);
+  return existsSync(entry.path ?? modelPaths(modelsDir, entry.file).file);
 }
 
 /** All models that can be used now, those of the catalogue first. */

@@ -162,7 +162,8 @@ class Sidecar {
     const selection = this.#routes?.selection;
     return {
       ok: true,
-      llamaUrl,
+      // The boot frame is out before any folder was looked at; from then on it is known.
+      llamaUrl: this.#routes?.llamaUrl ?? llamaUrl,
       stateDir,
       version: "0.1.0",
       agentVersion,

@@ -26,6 +26,13 @@ export function sandboxKind(mode: SandboxMode): SandboxKind {
   return (found ??= findKind());
 }
 
+/** What a person has to know where a sandbox is wanted and the system has none; undefined everywhere else. */
+export function sandboxWarning(mode: SandboxMode, kind: SandboxKind = sandboxKind(mode)): string | undefined {
+  if (kind !== "none") return undefined;
+  const effect = mode === "required" ? "no command runs (tools.shell.sandbox is required)" : "commands run unconfined, and below approval level 5 each one has to be allowed (tools.shell.sandbox)";
+  return `this system has nothing to confine commands with: ${effect}`;
+}
+
 /** The command line, without anything confined for `none` and `off`. It has to be started in `/` and moves by itself. */
 export function confine(command: string, kind: SandboxKind, options: Confinement, self: readonly string[] = selfCommand()): string[] {
   if (kind === "landlock") return [...self, confineWord, JSON.stringify(options), command];

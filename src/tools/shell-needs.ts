@@ -26,7 +26,9 @@ export function shellNeeds(call: ShellCall, context: ToolContext, options: ToolO
   const categories = untrusted.length === 0 ? verdict.categories : [...new Set<ShellCategory>([...verdict.categories, "trust_config"])];
   const reasons = [...verdict.reasons, ...untrusted.map(({ name }) => `uses the skill ${name} of this project, which nobody trusted yet`)];
   const about = reasons.length === 0 ? "run a command" : `run a command that ${reasons.join(" and ")},`;
-  const confined = (call.kind === "landlock" || call.kind === "seatbelt") && !options.shell.network && !dangerous;
+  // A folder elsewhere can be written by the call that was allowed to run there.
+  const isAtHome = isInside(call.folder, [context.workspace]);
+  const confined = isAtHome && (call.kind === "landlock" || call.kind === "seatbelt") && !options.shell.network && !dangerous;
   return categories.map((category) => ({
     category,
     silentFrom: silentFrom(category, call.kind, confined),

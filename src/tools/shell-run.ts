@@ -10,7 +10,7 @@ import { childEnvironment } from "./child-environment.ts";
 import { requireFolder } from "./fs-list.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
 import { OutputTail } from "./output-tail.ts";
-import { locate, type Place } from "./path.ts";
+import { isInside, locate, type Place } from "./path.ts";
 import { runCommand } from "./run-command.ts";
 import { shellBinding, shellNeeds, untrustedSkills } from "./shell-needs.ts";
 import { shellResult } from "./shell-result.ts";
@@ -100,7 +100,7 @@ async function execute(args: ShellRunArguments, folder: Place, kind: SandboxKind
 function confinement(folder: Place, searchPath: string, context: ToolContext, options: ToolOptions): Confinement {
   const { shell, home, stateFolder, readScope } = options;
   const reach = {
-    write: [context.workspace, options.temporaryFolder, ...shell.writePaths],
+    write: [context.workspace, options.temporaryFolder, ...approvedFolders(folder, options), ...shell.writePaths],
     read: [...options.readable(), ...shell.readPaths],
     readScope,
     stateFolder,
@@ -108,6 +108,11 @@ function confinement(folder: Place, searchPath: string, context: ToolContext, op
     searchPath,
   };
   return { folder: folder.absolute, reach, network: shell.network };
+}
+
+/** The folder that a call runs in is what it was allowed for (see shell-needs.ts), wherever it is; the state folder never is. */
+function approvedFolders(folder: Place, { stateFolder }: ToolOptions): string[] {
+  return isInside(folder, [stateFolder]) ? [] : [folder.absolute];
 }
 
 function updateOf(output: OutputTail, began: number): ToolResult {

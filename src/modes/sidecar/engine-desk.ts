@@ -5,8 +5,8 @@ import type { Engine } from "../../core/engine.ts";
 import { chooseEngine, createLasting, type EngineChoice, type EnginePlaces, type EngineSettings, type EngineWish } from "../../engines/choice.ts";
 import { isServing } from "../../engines/servers.ts";
 import { loadCatalog } from "../../models/catalog.ts";
-import { readGguf } from "../../models/gguf.ts";
-import { installedModels, resolveModel, type Store } from "../../models/store.ts";
+import { headerInSlices } from "../../models/known-header.ts";
+import { installedModels, isDefaultInstalled, resolveModel, type Store } from "../../models/store.ts";
 import type { ModelSummary, SidecarEventPayloads } from "../../wire/sidecar/schema.ts";
 import { absentEngine } from "./switchable-engine.ts";
 
@@ -101,6 +101,13 @@ export class EngineDesk {
     return { url: localModels.url, error, mode: "external", hint: localModels.mode === "external" ? server : `${server}, or install a model with \`atomic models pull\`` };
   }
 
+  /** Where the local models are served (sidecar.md 3.2). Looks into the models' folder where the mode is open; loads nothing. */
+  get llamaUrl(): string {
+    const { localModels } = this.#settings;
+    const isExternal = localModels.mode === "external" || (localModels.mode === null && localModels.managed.modelId === null && !isDefaultInstalled(this.#store()));
+    return isExternal ? localModels.url : this.#llamaUrl;
+  }
+
   /** Everything that can be named, the active one marked. */
   async list(active: Selection | undefined): Promise<ModelSummary[]> {
     const installed = new Map((await installedModels(this.#store())).map((model) => [model.id, model]));
@@ -122,17 +129,30 @@ export class EngineDesk {
     for (const { contextWindow, defaultChatModel, id, kind } of this.#settings.llm.providers) {
       if (defaultChatModel !== undefined) models.push({ id: `${id}/${defaultChatModel}`, engine: kind, active: false, ...(contextWindow === undefined ? {} : { contextWindow }), provider: id });
     }
+    const open = await this.#openStates();
+    for (const model of models) Object.assign(model, model.engine === "llama" ? open.get(model.id) : {});
     if (active === undefined) return models;
     const id = active.wish ?? (active.isLocal || active.engine === "scripted" ? active.model : `${active.choice?.provider}/${active.model}`);
     const known = models.find((model) => model.id === id || (active.isLocal && model.id === active.model));
     if (known) known.active = true;
-    else models.push({ id, engine: active.engine, active: true });
+    else models.push({ id, engine: active.engine, active: true, ...(active.engine === "llama" && active.choice ? (open.get(active.model) ?? { state: "installed" }) : {}) });
     return models;
+  }
+
+  /** Of the models that this process has in memory, or loads, by their ids. */
+  async #openStates(): Promise<Map<string, { state: "loading" | "ready" }>> {
+    const made = await Promise.allSettled([...this.#leaving, ...(this.#kept ? [this.#kept.engine] : [])]);
+    return new Map(
+      made.flatMap((result) => {
+        const state = result.status === "fulfilled" ? result.value.openState?.() : undefined;
+        return result.status === "fulfilled" && state !== undefined ? [[result.value.info().id, { state }] as const] : [];
+      }),
+    );
   }
 
   async #faultOfFile({ model, wish }: Selection): Promise<string | undefined> {
     try {
-      readGguf((await resolveModel(wish ?? model, this.#store())).path);
+      await headerInSlices((await resolveModel(wish ?? model, this.#store())).path);
       return undefined;
     } catch (error) {
       return messageOf(error);

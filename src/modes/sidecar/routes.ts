@@ -55,6 +55,11 @@ export class SessionRoutes {
     return this.#active?.selection;
   }
 
+  /** Where local models are served, as it is now. */
+  get llamaUrl(): string {
+    return this.#parts.desk.llamaUrl;
+  }
+
   handlers(): Handlers {
     const needsSession = (): ActiveSession => this.#active ?? refuse("no active session — call start_session first");
     return {

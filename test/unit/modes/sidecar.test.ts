@@ -29,7 +29,7 @@ function start(write?: (bytes: Uint8Array, offset: number) => Promise<number>): 
 }
 
 /** Nothing here is ever used: there is no session. */
-const parts = { skills: { list: () => [] }, close: async () => {} } as unknown as SidecarParts;
+const parts = { skills: { list: () => [] }, desk: { llamaUrl: "http://127.0.0.1:1" }, close: async () => {} } as unknown as SidecarParts;
 
 const request = (id: unknown, type: string, payload?: unknown) => `${JSON.stringify({ kind: "request", id, type, payload })}\n`;
 

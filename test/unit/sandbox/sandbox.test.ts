@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { around } from "../../../src/sandbox/reach.ts";
-import { confine, sandboxKind } from "../../../src/sandbox/sandbox.ts";
+import { confine, sandboxKind, sandboxWarning } from "../../../src/sandbox/sandbox.ts";
 import { seatbeltProfile } from "../../../src/sandbox/seatbelt.ts";
 import { socketFilter } from "../../../src/sandbox/seccomp.ts";
 
@@ -159,3 +159,9 @@ function evaluate(filter: Uint8Array, machine: number, call: number): number {
   }
   throw new Error("the filter has no end");
 }
+
+test("only where a sandbox is wanted and none is there, a person is told what follows", () => {
+  expect([sandboxWarning("auto", "landlock"), sandboxWarning("auto", "seatbelt"), sandboxWarning("off", "off")]).toEqual([undefined, undefined, undefined]);
+  expect(sandboxWarning("auto", "none")).toContain("below approval level 5");
+  expect(sandboxWarning("required", "none")).toContain("no command runs");
+});

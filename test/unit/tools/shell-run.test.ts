@@ -1,6 +1,6 @@
 // shell.run with real processes: output, background processes, timeouts, the sandbox.
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../../src/core/limits.ts";
 import { type Called, fixture } from "./fixture.ts";
@@ -154,6 +154,20 @@ test("what a command needs depends on the sandbox and the network", async () => 
   expect(await silentFrom({})).toMatchObject({ category: "shell", silentFrom: 2, preview: "ls" });
   expect(await silentFrom({ shell: { sandbox: "off" } })).toMatchObject({ silentFrom: 4 });
   expect(await silentFrom({ shell: { network: true } })).toMatchObject({ silentFrom: 4 });
+});
+
+test.if(isLinux)("the folder of a call can be written by that call, wherever it is, and by no other", async () => {
+  using at = fixture();
+  const command = "echo x > made && cat made";
+  expect(await at.needs("shell.run", { command, cwd: at.outside })).toMatchObject([{ category: "shell", silentFrom: 4, affectedResources: [at.outside] }]);
+  expect(await at.call("shell.run", { command, cwd: at.outside })).toMatchObject({ isError: false, text: "x" });
+  expect(await at.call("shell.run", { command: `echo y > ${at.outside}/other` })).toMatchObject({ isError: true, text: expect.stringContaining("[perhaps the sandbox: ") });
+  expect(await at.call("shell.run", { command: "echo y > ../other", cwd: at.outside })).toMatchObject({ isError: true });
+  expect(readdirSync(at.outside)).toEqual(["made"]);
+  const state = join(at.options.stateFolder, "models");
+  mkdirSync(state);
+  for (const cwd of [state, at.options.stateFolder]) expect(await at.call("shell.run", { command: `echo z > ${state}/made`, cwd })).toMatchObject({ isError: true });
+  expect(readdirSync(state)).toEqual([]);
 });
 
 test.if(isLinux)("the sandbox refuses, and the result names it", async () => {
