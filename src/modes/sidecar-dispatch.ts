@@ -1,6 +1,5 @@
 // One line of a host to one answer (sidecar.md 1.2, 1.3, 2, 6): framing errors, envelope checks, duplicate ids, payload
 // shapes, failures of handlers. Knows no handler: they are handed in.
-import { randomUUID } from "node:crypto";
 import { messageOf } from "../core/error.ts";
 import type { HostRequestType, RequestId, ResponseError, SidecarEvent, SidecarEventOf, SidecarEventPayloads, SidecarEventType, SidecarResponse } from "../wire/sidecar/schema.ts";
 import type { InputLine } from "../wire/lines.ts";
@@ -21,7 +20,7 @@ export class PayloadError extends Error {
 
 /** An event frame with a fresh id. */
 export function eventFrame<Type extends SidecarEventType>(type: Type, payload: SidecarEventPayloads[Type], correlationId?: RequestId): SidecarEventOf<Type> {
-  return { kind: "event", id: randomUUID(), type, ...(correlationId === undefined ? {} : { correlationId }), payload };
+  return { kind: "event", id: crypto.randomUUID(), type, ...(correlationId === undefined ? {} : { correlationId }), payload };
 }
 
 export class Dispatcher {
@@ -92,15 +91,9 @@ export class Dispatcher {
   }
 
   #answer(correlationId: RequestId, { payload, error }: { payload?: unknown; error?: ResponseError }): undefined {
-    const ok = error === undefined;
-    this.#write({
-      kind: "response",
-      id: randomUUID(),
-      correlationId,
-      ok,
-      payload: ok && isObject(payload) ? payload : ok && payload === null ? null : {},
-      ...(ok ? {} : { error }),
-    });
+    const id = crypto.randomUUID();
+    if (error !== undefined) this.#write({ kind: "response", id, correlationId, ok: false, payload: {}, error });
+    else this.#write({ kind: "response", id, correlationId, ok: true, payload: isObject(payload) || payload === null ? payload : {} });
   }
 }
 

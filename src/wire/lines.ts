@@ -115,14 +115,16 @@ export class LineReader {
  */
 export function encodeLine(value: object): string {
   const text = JSON.stringify(value);
-  return `${separators.test(text) ? text.replace(allSeparators, escaped) : text}\n`;
+  const hasSeparators = text.includes("\u2028") || text.includes("\u2029");
+  return `${hasSeparators ? text.replace(separators, escaped) : text}\n`;
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const blanks: ReadonlySet<number> = new Set([0x20, 0x09, carriageReturn]);
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const bufferKeptBytesMax = 64 * 1024;
-const separators = /[\u2028\u2029]/;
-const allSeparators = /[\u2028\u2029]/g;
+const separators = /[\u2028\u2029]/g;
 
 function escaped(character: string): string {
   return character === "\u2028" ? "\\u2028" : "\\u2029";
@@ -133,12 +135,14 @@ function withoutReturn(bytes: Uint8Array): Uint8Array {
 }
 
 function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === carriageReturn);
+  let index = 0;
+  while (index < bytes.length && blanks.has(bytes[index] ?? 0)) index++;
+  return index === bytes.length;
 }
 
 function decoded(bytes: Uint8Array): InputLine {
   try {
-    return { ok: true, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+    return { ok: true, text: strict.decode(bytes) };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return { ok: false, reason: "not_utf8", text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) };

@@ -1,6 +1,7 @@
 // One writer: whole lines in order, back-pressure, a reader that goes away, a loop that keeps turning.
 import { describe, expect, test } from "bun:test";
 import { isReaderGone, LineWriter } from "../../../src/modes/line-writer.ts";
+import { makeWorkspace } from "../../support/workspace.ts";
 
 /** A reader that takes at most so many bytes a write, and only when it is told to. */
 function slowReader(bytesPerWrite: number) {
@@ -122,6 +123,33 @@ describe("LineWriter", () => {
     const { ticks, rssBytes } = JSON.parse(await new Response(child.stderr).text()) as { ticks: number; rssBytes: number };
     expect(ticks).toBeGreaterThan(5);
     expect(rssBytes).toBeLessThan(200 * 1024 * 1024);
+  });
+
+  test("a short line after a pause leaves before `write` returns; what follows at once keeps its place behind it", async () => {
+    const program = `
+      import { fstatSync, readFileSync } from "node:fs";
+      import { LineWriter } from ${JSON.stringify(new URL("../../../src/modes/line-writer.ts", import.meta.url).pathname)};
+      const writer = new LineWriter(1);
+      const atOnce = [];
+      for (let round = 0; round < 5; round++) {
+        await Bun.sleep(20);
+        for (let count = 0; count < 3; count++) void writer.write(round + "." + count + "\\n");
+        atOnce.push(fstatSync(1).size);
+        await writer.flush();
+      }
+      void writer.write("x".repeat(5000) + "\\n");
+      atOnce.push(writer.busy);
+      await writer.flush();
+      process.stderr.write(JSON.stringify(atOnce));`;
+    // A file grows with every write, so that what has left can be seen from inside.
+    using folder = makeWorkspace();
+    const child = Bun.spawn([process.execPath, "-e", program], { stdout: Bun.file(folder.at("out")), stderr: "pipe", stdin: "ignore" });
+    const sizes = JSON.parse(await child.stderr.text()) as unknown[];
+    const rounds = [0, 1, 2, 3, 4].map((round) => `${round}.0\n${round}.1\n${round}.2\n`);
+    expect(folder.read("out")).toBe(`${rounds.join("")}${"x".repeat(5000)}\n`);
+    // The first one looks the system's library up.
+    const isLeft = sizes.slice(1, 5).map((size, index) => Number(size) > 12 * (index + 1));
+    expect([isLeft, sizes.at(-1)]).toEqual([Array(4).fill(process.platform === "linux"), true]);
   });
 
   test("a real pipe whose reader goes away: told, silent, no crash", async () => {
