@@ -37,9 +37,15 @@ export function literal(text: string): string {
 
 /** One character inside a JSON string; lone surrogates can't be written. */
 export function characterRule(rules: GrammarRules): string {
-  const hex = "[0-9a-fA-F]";
-  const escaped = `["\\\\/bfnrt] | "u" ([0-9abcefABCEF] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex})`;
-  return rules.add("character", `[^"\\\\\\x00-\\x1F\\x7F] | "\\\\" (${escaped})`);
+  return rules.add("character", characterBody(""));
+}
+
+/**
+ * One character of a text with an upper bound. Outside the basic plane JSON Schema counts one where JavaScript counts two, so
+ * that no bound would hold for both: such characters are left out.
+ */
+export function countedCharacterRule(rules: GrammarRules): string {
+  return rules.add("counted-character", characterBody("\\U00010000-\\U0010FFFF"));
 }
 
 /** Largest repetition that is spelled out; beyond it a length or count is left to the check afterwards. */
@@ -52,32 +58,10 @@ export function repetition(least: number, most: number): string {
   return `{${from},${Math.max(from, most)}}`;
 }
 
-/** Alternatives that together match exactly the decimal numbers from `low` to `high`, both ≥ 0. */
-export function rangePatterns(low: number, high: number): string[] {
-  const patterns: string[] = [];
-  for (let digits = String(low).length; digits <= String(high).length; digits += 1) {
-    const from = Math.max(low, digits === 1 ? 0 : 10 ** (digits - 1));
-    const to = Math.min(high, 10 ** digits - 1);
-    if (from <= to) patterns.push(...sameLength(String(from), String(to)));
-  }
-  return patterns;
-}
-
-function sameLength(from: string, to: string): string[] {
-  if (from === to) return [literal(from)];
-  if (from.length === 1) return [`[${from}-${to}]`];
-  const rest = from.length - 1;
-  if (/^0+$/.test(from.slice(1)) && /^9+$/.test(to.slice(1))) return [`${digit(from[0], to[0])} [0-9]{${rest}}`];
-  if (from[0] === to[0]) return sameLength(from.slice(1), to.slice(1)).map((tail) => `${literal(from[0] ?? "")} ${tail}`);
-  const first = Number(from[0]);
-  const last = Number(to[0]);
-  const patterns = sameLength(from.slice(1), "9".repeat(rest)).map((tail) => `"${first}" ${tail}`);
-  if (last - first > 1) patterns.push(`${digit(String(first + 1), String(last - 1))} [0-9]{${rest}}`);
-  return [...patterns, ...sameLength("0".repeat(rest), to.slice(1)).map((tail) => `"${last}" ${tail}`)];
-}
-
-function digit(from = "0", to = "9"): string {
-  return from === to ? `"${from}"` : `[${from}-${to}]`;
+function characterBody(excluded: string): string {
+  const hex = "[0-9a-fA-F]";
+  const escaped = `["\\\\/bfnrt] | "u" ([0-9abcefABCEF] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex})`;
+  return `[^"\\\\\\x00-\\x1F\\x7F${excluded}] | "\\\\" (${escaped})`;
 }
 
 export function isRecord(value: unknown): value is { [key: string]: unknown } {

@@ -1,14 +1,14 @@
 // JSON Schema to GBNF: what a model may write as the value of a schema, and as an object that equals none of some known
 // ones. Where a schema can't be followed exactly the rule gets looser, never wrong: every valid value that the rule leaves
 // out is only a different spelling of one that it accepts. Values are checked against the schema afterwards in any case.
-import { characterRule, isRecord, isSchema, literal, rangePatterns, repetition, type GrammarRules, type JsonSchema } from "./gbnf.ts";
-import { integerOtherThan, jsonCharacters, oneOf, textOtherThan } from "./text-sets.ts";
+import { characterRule, countedCharacterRule, isRecord, isSchema, literal, repetition, type GrammarRules, type JsonSchema } from "./gbnf.ts";
+import { type Bounds, decimalPatterns, integerBounds, integerPatterns } from "./number-ranges.ts";
+import { jsonCharacters, oneOf, textOtherThan } from "./text-sets.ts";
 
 /** Members that make an object a forbidden one; a member that is not named may hold anything. `undefined` = left out. */
 export type ForbiddenObject = ReadonlyMap<string, unknown>;
 
 const depthMax = 10;
-const integerDigitsMax = 15;
 
 /** The name of a rule for the JSON values of `schema`, written without white space. */
 export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string, depth = 0): string {
@@ -31,9 +31,9 @@ export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string
     case "string":
       return stringRule(rules, schema, hint);
     case "integer":
-      return integerRule(rules, schema, hint);
+      return rules.add(`${hint}-integer`, integerPatterns(integerBounds(schema)).join(" | "));
     case "number":
-      return numberRule(rules);
+      return numberRule(rules, schema, hint);
     case "boolean":
       return rules.add("boolean", '"true" | "false"');
     case "null":
@@ -52,7 +52,7 @@ export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string
  * when none is left.
  */
 export function objectBody(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string, forbidden: readonly ForbiddenObject[], depth: number): string | undefined {
-  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+  const properties = propertiesOf(schema);
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   const members = Object.entries(properties).map(([name, value]): Member => {
     const rule = schemaRule(rules, isSchema(value) ? value : true, `${hint}-${name}`, depth + 1);
@@ -63,41 +63,42 @@ export function objectBody(rules: GrammarRules, schema: { [key: string]: unknown
   return rest === undefined ? undefined : `"{" ${rest}`;
 }
 
+/** Also those of a map whose names are listed. */
+function propertiesOf(schema: { [key: string]: unknown }): { [name: string]: unknown } {
+  if (isRecord(schema["properties"]) && Object.keys(schema["properties"]).length > 0) return schema["properties"];
+  const names = isRecord(schema["propertyNames"]) ? schema["propertyNames"]["enum"] : undefined;
+  return Array.isArray(names) ? Object.fromEntries(names.map((name) => [String(name), schema["additionalProperties"] ?? true])) : {};
+}
+
 function stringRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string): string {
-  const character = characterRule(rules);
-  const least = bound(schema["minLength"], 0);
   const most = bound(schema["maxLength"], Infinity);
-  const repeat = repetition(least, most);
-  if (repeat === "*") return rules.add("string", `"\\"" ${character}* "\\""`);
-  return rules.add(`${hint}-text`, `"\\"" ${character}${repeat} "\\""`);
+  const repeat = repetition(bound(schema["minLength"], 0), most);
+  const character = most === Infinity ? characterRule(rules) : countedCharacterRule(rules);
+  return rules.add(repeat === "*" && most === Infinity ? "string" : `${hint}-text`, `"\\"" ${character}${repeat} "\\""`);
 }
 
-function numberRule(rules: GrammarRules): string {
+function numberRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string): string {
+  const isBounded = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].some((name) => typeof schema[name] === "number");
+  return isBounded ? rules.add(`${hint}-number`, decimalPatterns(schema).join(" | ")) : anyNumberRule(rules);
+}
+
+function anyNumberRule(rules: GrammarRules): string {
   return rules.add("number", '"-"? ("0" | [1-9] [0-9]{0,14}) ("." [0-9]{1,14})? ([eE] [+-]? [0-9]{1,2})?');
-}
-
-function integerRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string): string {
-  const least = Math.ceil(limit(schema["minimum"], schema["exclusiveMinimum"], 1, -Infinity));
-  const most = Math.floor(limit(schema["maximum"], schema["exclusiveMaximum"], -1, Infinity));
-  const ceiling = 10 ** integerDigitsMax - 1;
-  const low = Math.max(least, -ceiling);
-  const high = Math.min(most, ceiling);
-  if (low > high) return rules.add(`${hint}-integer`, literal(String(Number.isFinite(least) ? least : 0)));
-  const parts: string[] = [];
-  if (low < 0) parts.push(...rangePatterns(Math.max(1, -Math.min(high, -1)), -low).map((pattern) => `"-" ${pattern}`));
-  if (high >= 0) parts.push(...rangePatterns(Math.max(0, low), high));
-  return rules.add(`${hint}-integer`, parts.join(" | "));
 }
 
 function arrayRule(rules: GrammarRules, schema: { [key: string]: unknown }, hint: string, depth: number): string {
   const items = schema["items"];
+  const prefix = Array.isArray(schema["prefixItems"]) ? schema["prefixItems"] : [];
   const item = schemaRule(rules, isSchema(items) ? items : true, `${hint}-item`, depth + 1);
   const least = bound(schema["minItems"], 0);
   const most = bound(schema["maxItems"], Infinity);
   if (most === 0) return rules.add(`${hint}-list`, '"[]"');
-  const more = repetition(Math.max(0, least - 1), most - 1);
-  const filled = `"[" ${item} ("," ${item})${more} "]"`;
-  return rules.add(`${hint}-list`, least > 0 ? filled : `"[]" | ${filled}`);
+  const heads = prefix.slice(0, most).map((head: unknown, index) => schemaRule(rules, isSchema(head) ? head : true, `${hint}-${index}`, depth + 1));
+  const [first = item, ...others] = heads;
+  const given = 1 + others.length;
+  const more = items === false ? "" : ` ("," ${item})${repetition(Math.max(0, least - given), most - given)}`;
+  const filled = `"[" ${[first, ...others].join(' "," ')}${more} "]"`;
+  return rules.add(`${hint}-list`, least > 0 || heads.length > 0 ? filled : `"[]" | ${filled}`);
 }
 
 function mapBody(rules: GrammarRules, extra: unknown, hint: string, depth: number): string {
@@ -114,13 +115,19 @@ interface Member {
   kind: "text" | "integer" | "choice" | "other";
   /** JSON texts of a choice. */
   choices: readonly string[];
+  bounds?: Bounds;
+  /** A text of no characters is refused. */
+  isFilled?: boolean;
 }
 
-function kindOf(schema: unknown): Pick<Member, "kind" | "choices"> {
+function kindOf(schema: unknown): Pick<Member, "kind" | "choices" | "bounds" | "isFilled"> {
   if (!isRecord(schema)) return { kind: "other", choices: [] };
   const values = Array.isArray(schema["enum"]) ? schema["enum"] : schema["type"] === "boolean" ? [true, false] : "const" in schema ? [schema["const"]] : undefined;
   if (values) return { kind: "choice", choices: values.map((value) => JSON.stringify(value)) };
-  return { kind: schema["type"] === "string" ? "text" : schema["type"] === "integer" ? "integer" : "other", choices: [] };
+  if (schema["type"] === "integer") return { kind: "integer", choices: [], bounds: integerBounds(schema) };
+  const least = bound(schema["minLength"], 0);
+  const isPlainText = schema["type"] === "string" && least <= 1 && schema["maxLength"] === undefined;
+  return { kind: isPlainText ? "text" : "other", choices: [], isFilled: least === 1 };
 }
 
 class MemberWriter {
@@ -151,7 +158,7 @@ class MemberWriter {
     const { name } = member;
     // A value that can't be told from a forbidden one counts as if it were it.
     const free = forbidden.filter((object) => !object.has(name) || (member.kind === "other" && object.get(name) !== undefined));
-    const values = [...new Set(forbidden.filter((object) => object.has(name) && object.get(name) !== undefined).map((object) => JSON.stringify(object.get(name))))];
+    const values = [...new Set(forbidden.filter((object) => object.has(name) && object.get(name) !== undefined).map((object) => JSON.stringify(object.get(name))))].filter((value) => isWritable(member, value));
     const label = literal(`${first ? "" : ","}${JSON.stringify(name)}:`);
     const options: string[] = [];
     const other = this.from(index + 1, false, free);
@@ -169,20 +176,29 @@ class MemberWriter {
   }
 
   /** A rule for the member's values that are none of these JSON texts; undefined when there is no other. */
-  #otherThan({ choices, kind, name, rule }: Member, values: readonly string[]): string | undefined {
+  #otherThan({ bounds, choices, isFilled, kind, name, rule }: Member, values: readonly string[]): string | undefined {
     if (values.length === 0 || kind === "other") return rule;
     const hint = `${this.#hint}-${name}`;
-    if (kind === "text") return this.#rules.add(`${hint}-other`, `"\\"" ${textOtherThan(this.#rules, values.map(jsonCharacters), hint)}`);
-    if (kind === "integer") return integerOtherThan(this.#rules, values.map((value) => [...value]), hint);
+    if (kind === "text") return this.#rules.add(`${hint}-other`, `"\\"" ${textOtherThan(this.#rules, (isFilled ? ['""', ...values] : values).map(jsonCharacters), hint)}`);
+    if (bounds) {
+      const patterns = integerPatterns(bounds, values.map(Number));
+      return patterns.length === 0 ? undefined : this.#rules.add(`${hint}-other`, patterns.join(" | "));
+    }
     const rest = choices.filter((choice) => !values.includes(choice));
     return rest.length === 0 ? undefined : oneOf(this.#rules, rest, `${hint}-other`);
   }
 }
 
+/** Whether the member may hold the value at all: what can't be written need not be forbidden. */
+function isWritable({ bounds, choices, kind }: Member, value: string): boolean {
+  if (bounds) return /^-?\d+$/.test(value) && Number(value) >= bounds.low && Number(value) <= bounds.high;
+  return kind === "choice" ? choices.includes(value) : kind === "text" ? value.startsWith('"') : true;
+}
+
 /** Any JSON value, nested at most three deep. */
 function anyRule(rules: GrammarRules): string {
   const text = rules.add("string", `"\\"" ${characterRule(rules)}* "\\""`);
-  const scalar = rules.add("any-scalar", `${text} | ${numberRule(rules)} | "true" | "false" | "null"`);
+  const scalar = rules.add("any-scalar", `${text} | ${anyNumberRule(rules)} | "true" | "false" | "null"`);
   let inner = scalar;
   for (let level = 1; level <= 3; level += 1) {
     const pair = `${text} ":" ${inner}`;
@@ -194,11 +210,4 @@ function anyRule(rules: GrammarRules): string {
 
 function bound(value: unknown, otherwise: number): number {
   return typeof value === "number" && value >= 0 ? Math.floor(value) : otherwise;
-}
-
-function limit(inclusive: unknown, exclusive: unknown, step: number, otherwise: number): number {
-  const candidates = [otherwise];
-  if (typeof inclusive === "number") candidates.push(inclusive);
-  if (typeof exclusive === "number") candidates.push(step > 0 ? Math.floor(exclusive) + 1 : Math.ceil(exclusive) - 1);
-  return step > 0 ? Math.max(...candidates) : Math.min(...candidates);
 }

@@ -30,16 +30,6 @@ export function jsonCharacters(text: string): string[] {
   return text.slice(1, -1).match(/\\u[0-9a-fA-F]{4}|\\.|[^\\]/gsu) ?? [];
 }
 
-/** A rule for the rest of a number's digits that is none of `texts`; ranges are left to the check afterwards. */
-export function integerOtherThan(rules: GrammarRules, texts: readonly (readonly string[])[], hint: string, atStart = true): string {
-  const branches = byHead(texts);
-  const other = (atStart ? "123456789" : "0123456789").split("").filter((head) => !branches.has(head)).join("");
-  const options = other === "" ? [] : [`[${other}] [0-9]{0,14}`];
-  if (!atStart && texts.every((text) => text.length > 0)) options.push('""');
-  for (const [head, tails] of branches) options.push(`${literal(head)} ${integerOtherThan(rules, tails, hint, false)}`);
-  return rules.add(`${hint}-digits`, options.join(" | "));
-}
-
 function byHead(texts: readonly (readonly string[])[]): Map<string, (readonly string[])[]> {
   const branches = new Map<string, (readonly string[])[]>();
   for (const [head, ...tail] of texts) if (head !== undefined) branches.set(head, [...(branches.get(head) ?? []), tail]);
@@ -53,10 +43,15 @@ export function textOtherThan(rules: GrammarRules, texts: readonly (readonly str
   const options: string[] = [];
   if (texts.every((text) => text.length > 0)) options.push('"\\""');
   const plain = [...branches.keys()].filter((head) => !head.startsWith("\\"));
-  const set = plain.map((head) => (/[\]\\^-]/.test(head) ? `\\${head}` : head)).join("");
+  const set = plain.map(classMember).join("");
   const escapes = [...'"\\/bfnrt'].filter((escape) => !branches.has(`\\${escape}`)).map(literal);
   options.push(`[^"\\\\\\x00-\\x1F\\x7F${set}] ${character}* "\\""`);
   options.push(`"\\\\" (${escapes.join(" | ")}) ${character}* "\\""`);
   for (const [head, tails] of branches) options.push(`${literal(head)} ${textOtherThan(rules, tails, hint)}`);
   return rules.add(`${hint}-rest`, options.join(" | "));
+}
+
+/** A character inside a class, by its code where the notation has a meaning of its own for it. */
+function classMember(character: string): string {
+  return /[\p{L}\p{N} ]/u.test(character) ? character : `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, "0")}`;
 }

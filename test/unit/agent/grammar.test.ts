@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { ActionDecoder, actionGrammar } from "../../../src/agent/action.ts";
-import { GrammarRules, literal, rangePatterns, type JsonSchema } from "../../../src/agent/gbnf.ts";
+import { GrammarRules, literal, type JsonSchema } from "../../../src/agent/gbnf.ts";
 import { objectBody, schemaRule } from "../../../src/agent/grammar.ts";
+import { rangePatterns } from "../../../src/agent/number-ranges.ts";
 import type { ToolSpec } from "../../../src/core/tool.ts";
 import { accepts, parseGbnf, sample, seededRandom, type Random } from "../../support/gbnf.ts";
 
@@ -28,6 +29,47 @@ describe("integers", () => {
     const random = seededRandom(1);
     const seen = new Set(Array.from({ length: 4000 }, () => Number(sample(grammar, random))));
     expect([...seen].toSorted((a, b) => a - b)).toEqual([-12, -11, -10, -9, -8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3]);
+  });
+});
+
+describe("numbers and texts with bounds", () => {
+  const grammarOf = (schema: JsonSchema) => {
+    const rules = new GrammarRules();
+    const name = schemaRule(rules, schema, "v");
+    return parseGbnf(`root ::= ${name}\n${rules}`);
+  };
+
+  test("decimals between whole bounds are exact, an open bound is left out", () => {
+    const cases: [JsonSchema, string[], string[]][] = [
+      [{ type: "number", minimum: 0, maximum: 1 }, ["0", "0.5", "1", "1.0", "0.000001"], ["1.1", "-0.5", "2", "1e0"]],
+      [{ type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 }, ["0.5", "0.01"], ["0", "0.0", "1", "1.0"]],
+      [{ type: "number", minimum: -12, exclusiveMaximum: -2 }, ["-12", "-2.5", "-11.9"], ["-2", "-2.0", "-12.1", "2.5"]],
+      [{ type: "number", exclusiveMinimum: -1, maximum: 10 }, ["-0.9", "0", "9.99", "10"], ["-1", "-1.0", "10.1"]],
+      [{ type: "number", exclusiveMaximum: 1e12 }, ["999999999999.99"], ["999999999999.999999", "1000000000000"]],
+      [{ type: "number", maximum: -1e16 }, ["-10000000000000000"], ["0"]],
+      [{ type: "integer", maximum: -1e16 }, ["-10000000000000000"], ["0"]],
+      [{ type: "integer", exclusiveMinimum: 0.5, exclusiveMaximum: 3 }, ["1", "2"], ["0", "3"]],
+    ];
+    for (const [schema, inside, outside] of cases) {
+      const grammar = grammarOf(schema);
+      expect({ schema, inside: inside.filter((text) => !accepts(grammar, text)), outside: outside.filter((text) => accepts(grammar, text)) }).toEqual({ schema, inside: [], outside: [] });
+    }
+  });
+
+  test("a text with an upper bound is as long by either count", () => {
+    const grammar = grammarOf({ type: "string", minLength: 1, maxLength: 2 });
+    expect(['"é中"', '"\\n"'].filter((text) => !accepts(grammar, text))).toEqual([]);
+    expect(['"😀"', '"😀😀"', '"abc"', '""'].filter((text) => accepts(grammar, text))).toEqual([]);
+    expect(accepts(grammarOf({ type: "string" }), '"😀"')).toBe(true);
+  });
+
+  test("a list with a beginning, and a map with listed names", () => {
+    const tuple = grammarOf({ type: "array", prefixItems: [{ type: "boolean" }, { type: "null" }], items: { type: "integer" }, minItems: 3, maxItems: 4 });
+    expect(["[true,null,1]", "[true,null,1,2]"].filter((text) => !accepts(tuple, text))).toEqual([]);
+    expect(["[]", "[true]", "[true,null]", "[1,null,1]", "[true,null,1,2,3]"].filter((text) => accepts(tuple, text))).toEqual([]);
+    const map = grammarOf({ type: "object", properties: {}, propertyNames: { enum: ["a", "b"] }, additionalProperties: { type: "null" }, required: ["b"] });
+    expect(['{"b":null}', '{"a":null,"b":null}'].filter((text) => !accepts(map, text))).toEqual([]);
+    expect(["{}", '{"a":null}', '{"b":null,"c":null}', '{"b":1}'].filter((text) => accepts(map, text))).toEqual([]);
   });
 });
 
@@ -150,7 +192,7 @@ describe("forbidden objects", () => {
     const body = objectBody(rules, schema, "o", forbidden.map((object) => new Map(names.filter((name) => object[name] !== "*").map((name) => [name, object[name]]))), 0);
     return parseGbnf(`root ::= ${body}\n${rules}`);
   };
-  const paths = ["a", "ab", "abc", "", "b", 'a"', "é", "a\\", "\n"];
+  const paths = ["a", "ab", "abc", "", "b", 'a"', "é", "a\\", "\n", "-", "a-", "^", "a^b", "]", "a]", "😀"];
   const objects = paths.flatMap((path) =>
     [{}, { mode: "append" }, { mode: "replace", all: true }, { all: false }, { limit: 1 }, { limit: 12 }, { limit: 13 }, { all: true, limit: 1 }].map((more): Record<string, unknown> => ({ path, ...more })),
   );
@@ -174,6 +216,16 @@ describe("forbidden objects", () => {
     expect(accepts(grammar, '{"path":"a"}')).toBe(false);
     expect(accepts(grammar, '{"path":"a","mode":"append","limit":3}')).toBe(true);
     expect(accepts(grammar, '{"path":"b","limit":3}')).toBe(true);
+  });
+
+  test("what is written instead keeps to its bounds", () => {
+    const bounded = z.toJSONSchema(z.strictObject({ path: z.enum(["a", "b"]), text: z.string().min(1), count: z.int().min(0).max(20) }), { io: "input" }) as { [key: string]: unknown };
+    const rules = new GrammarRules();
+    const made = [{ path: "a", text: "x", count: 0 }, { path: "gone", text: "x", count: 5 }, { path: "b", text: "x", count: "7" }, { path: "b", text: "x", count: 13 }];
+    const grammar = parseGbnf(`root ::= ${objectBody(rules, bounded, "o", made.map((object) => new Map(Object.entries(object))), 0)}\n${rules}`);
+    const inside = ['{"path":"a","text":"x","count":1}', '{"path":"b","text":"x","count":0}', '{"path":"b","text":"x","count":20}', '{"path":"a","text":"y","count":0}'];
+    const outside = ['{"path":"a","text":"x","count":0}', '{"path":"gone","text":"x","count":6}', '{"path":"b","text":"x","count":13}', '{"path":"a","text":"","count":1}', '{"path":"a","text":"x","count":21}', '{"path":"b","text":"x","count":"7"}'];
+    expect({ missing: inside.filter((text) => !accepts(grammar, text)), wrong: outside.filter((text) => accepts(grammar, text)) }).toEqual({ missing: [], wrong: [] });
   });
 
   test("a value that can't be told apart is left out with it", () => {
