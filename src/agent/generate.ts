@@ -9,6 +9,7 @@ import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
 import type { StepOffer } from "./step-offer.ts";
 import { TerminalCalls } from "./terminal-calls.ts";
+import { ThoughtBlock } from "./thought-block.ts";
 
 export interface Sampling {
   temperature: number;
@@ -24,6 +25,8 @@ export interface GenerateOptions {
   offer: StepOffer;
   sampling: Sampling;
   thinking: ThinkingLevel;
+  /** Most tokens of thinking before the answer of a text engine; absent = none. */
+  thinkingTokensMax?: number;
   parallelMax: number;
   forbidEmpty: boolean;
   outputSchema?: Record<string, unknown>;
@@ -71,19 +74,21 @@ async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, wri
   const guard = new RunawayGuard();
   const runaway = new AbortController();
   const signal = AbortSignal.any([options.signal, runaway.signal]);
-  const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty: options.forbidEmpty, ...options.sampling, signal });
+  const { thinkingTokensMax = 0, forbidEmpty, sampling } = options;
+  const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty, ...sampling, ...(thinkingTokensMax > 0 ? { thinkingTokensMax } : {}), signal });
+  const thought = new ThoughtBlock();
   for await (const given of stream) {
     if (given.type === "text" && guard.push(given.text)) runaway.abort();
     const isCut = given.type === "ended" && given.stop === "aborted" && !options.signal.aborted;
     const event: TextEvent = isCut ? { ...given, stop: "length" } : given;
-    const read = readEvent(event, decoder, written);
+    const read = event.type === "thinking" ? thought.grow(event.text) : thought.before(readEvent(event, decoder, written));
     yield* read;
     const last = read.at(-1);
     if (last?.type === "failed" && event.type === "text") return;
   }
 }
 
-function readEvent(event: TextEvent, decoder: ActionDecoder, written: string[]): ActionEvent[] {
+function readEvent(event: Exclude<TextEvent, { type: "thinking" }>, decoder: ActionDecoder, written: string[]): ActionEvent[] {
   if (event.type === "text") {
     written.push(event.text);
     try {

@@ -30,7 +30,10 @@ export interface TurnSettings {
   /** Steps of a turn; the last one offers only a reply. */
   maxSteps: number;
   sampling: Sampling;
+  /** For action engines, which know what a level is. */
   thinking: ThinkingLevel;
+  /** The same for text engines: most tokens of thinking before each answer. */
+  thinkingTokensMax?: number;
   retry: RetrySettings;
   /** Longest wait for a provider that went away, milliseconds; 0 = none. Absent = the rules of json-mode.md, without repairs. */
   parkMaxMs?: number;

@@ -4,6 +4,7 @@
 import type { ChatMessage } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import { runTemplate, UselessTemplate } from "./template-run.ts";
+import { afterThinking, asksForThinking, endsThinking, endsThought, thinkingMarks, type ThinkingMarks } from "./thinking-marks.ts";
 
 export interface Segment {
   text: string;
@@ -16,6 +17,8 @@ export interface Segment {
 export interface RenderedChat {
   /** Neighbours that are both parts of the template are joined. */
   segments: Segment[];
+  /** The prompt ends inside thinking, as it was asked for; the answer comes after the closing mark. */
+  thinking?: ThinkingMarks;
   /** One line: why the model's template is not used. */
   warning?: string;
 }
@@ -25,6 +28,8 @@ export interface RenderOptions {
   eosToken: string;
   /** End with what opens the assistant's answer. */
   addGenerationPrompt: boolean;
+  /** Let the model think first, where its template has a place for that. */
+  thinks?: boolean;
 }
 
 /** A message as a template sees it: the markers of one or more texts. */
@@ -45,7 +50,7 @@ export function renderChat(template: string | undefined, chat: readonly ChatMess
   let reason = "";
   for (const variant of variantsOf(chat)) {
     try {
-      return { segments: renderVariant(template, variant, chat, options) };
+      return renderVariant(template, variant, chat, options);
     } catch (error) {
       // The first variant is the chat as it is; its complaint says most.
       reason ||= messageOf(error);
@@ -53,6 +58,12 @@ export function renderChat(template: string | undefined, chat: readonly ChatMess
     }
   }
   return fallback(chat, options, `the model's chat template can't be used (${reason})`);
+}
+
+/** Whether a model with this template thinks when it may. */
+export function canThink(template: string | undefined): boolean {
+  const options = { bosToken: "", eosToken: "", addGenerationPrompt: true, thinks: true };
+  return renderChat(template, [{ role: "user", text: "?" }], options).thinking !== undefined;
 }
 
 /** The chat as it is, then rearranged for templates that demand alternation or refuse a system role. */
@@ -81,24 +92,39 @@ function withoutSystem(messages: readonly Marked[]): Marked[] {
   return messages.map(({ role, content }) => ({ role: role === "system" ? "user" : role, content }));
 }
 
-function renderVariant(template: string, messages: readonly Marked[], chat: readonly ChatMessage[], options: RenderOptions): Segment[] {
+function renderVariant(template: string, messages: readonly Marked[], chat: readonly ChatMessage[], options: RenderOptions): RenderedChat {
+  const thinks = options.thinks === true;
   const variables = {
     messages: messages.map(({ role, content }) => ({ role, content })),
     bos_token: options.bosToken,
     eos_token: options.eosToken,
-    // Models that can think answer at once; what thinks is decided by the request.
-    enable_thinking: false,
+    // Some templates know the one name, some the other.
+    enable_thinking: thinks,
+    ...(thinks ? { thinking: true } : {}),
   };
-  const text = runTemplate(template, { ...variables, add_generation_prompt: options.addGenerationPrompt });
+  const rendered = runTemplate(template, { ...variables, add_generation_prompt: options.addGenerationPrompt });
+  const marks = options.addGenerationPrompt ? thinkingMarks(template) : undefined;
+  const { text, isThinking } = marks ? withThinking(rendered, marks, thinks, asksForThinking(template)) : { text: rendered, isThinking: false };
   const segments = split(text, chat);
   const found = new Set(segments.flatMap((segment) => (segment.index === undefined ? [] : [segment.index])));
   const lost = chat.findIndex((_, index) => !found.has(index));
   if (lost >= 0) throw new Error(`it leaves out message ${lost + 1}, of role ${chat[lost]?.role}`);
   if (options.addGenerationPrompt && chat.some(({ role }) => role === "assistant")) {
     const closed = runTemplate(template, { ...variables, add_generation_prompt: false });
-    if (text.startsWith(closed)) openAsGenerated(segments, text.slice(closed.length));
+    // No answer is shown later with its thinking.
+    if (!isThinking && text.startsWith(closed)) openAsGenerated(segments, text.slice(closed.length));
   }
-  return segments.filter(({ text: piece }) => piece !== "").map(({ index: _, ...segment }) => segment);
+  return { segments: segments.filter(({ text: piece }) => piece !== "").map(({ index: _, ...segment }) => segment), ...(isThinking && marks ? { thinking: marks } : {}) };
+}
+
+/** The prompt with its thinking open as it is wanted, or closed as it is not, whatever the template did on its own. */
+function withThinking(prompt: string, marks: ThinkingMarks, wanted: boolean, isChoice: boolean): { text: string; isThinking: boolean } {
+  const end = prompt.split(markerPattern).at(-1) ?? "";
+  const isOpen = endsThinking(end, marks);
+  if (!wanted) return { text: isOpen ? prompt + afterThinking(marks) : prompt, isThinking: false };
+  // A template that keeps its model from thinking, or one that only takes the thoughts of other models out.
+  if (endsThought(end, marks) || (!isOpen && !isChoice)) return { text: prompt, isThinking: false };
+  return { text: isOpen ? prompt : `${prompt}${marks.open}\n`, isThinking: true };
 }
 
 function split(text: string, chat: readonly ChatMessage[]): (Segment & { index?: number })[] {

@@ -1,6 +1,7 @@
 // Reads an answer that arrives as plain text: what is thought, what is said, what is a tool call. Text that may still
 // become a call is held back, so that a call is never shown as an answer; a call inside thinking is thinking.
 import { isAction, readCalls, readArguments, unreadableCall, unreadableName, type ToolNames } from "./call-forms.ts";
+import { beginningAtEnd } from "./thinking-marks.ts";
 
 export type TextPiece =
   | { type: "text"; text: string }
@@ -166,7 +167,7 @@ export class TextCalls {
 
   *#readThinking(close: string, final: boolean): Generator<TextPiece> {
     const at = this.#pending.indexOf(close);
-    const end = at !== -1 ? at : final ? this.#pending.length : this.#pending.length - partialLength(this.#pending, close);
+    const end = at !== -1 ? at : final ? this.#pending.length : this.#pending.length - beginningAtEnd(this.#pending, close);
     const text = this.#pending.slice(0, end);
     if (text !== "") yield { type: "thinking", text };
     this.#pending = this.#pending.slice(at === -1 ? end : at + close.length);
@@ -206,14 +207,6 @@ export class TextCalls {
       { type: "call_end", arguments: call.arguments },
     ]);
   }
-}
-
-/** Length of the longest end of `text` that begins `mark`. */
-function partialLength(text: string, mark: string): number {
-  for (let length = Math.min(text.length, mark.length - 1); length > 0; length -= 1) {
-    if (mark.startsWith(text.slice(-length))) return length;
-  }
-  return 0;
 }
 
 /** Finds the end of a JSON object that arrives in pieces. */

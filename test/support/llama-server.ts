@@ -20,6 +20,8 @@ params.n_parallel = options["slots"]
 params.n_batch = options["batch"]
 params.cpuparams.n_threads = options["threads"]
 params.use_jinja = True
+# Else the weights are read twice, once to see that they fit.
+params.fit_params = False
 if options.get("apiKey"):
     params.api_keys = [options["apiKey"]]
 server = Server(params)

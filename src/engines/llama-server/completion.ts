@@ -5,11 +5,18 @@ import { usageOf, type Usage } from "../../core/message.ts";
 import { classifyStreamError, textOf } from "../http-failure.ts";
 import { EngineError, openAnswer, redact, shownUrl, type HttpServer } from "../http.ts";
 import { readEvents } from "../sse.ts";
+import { thinkingRoom, type ThinkingMarks } from "../thinking-marks.ts";
 import { CompletionEvent } from "./answers.ts";
 
 export interface Connection {
   server: HttpServer;
   prompt: readonly number[];
+  /** The prompt ends inside thinking. */
+  thinking?: {
+    marks: ThinkingMarks;
+    /** The prompt with a thought and its closing mark. */
+    followedBy(thought: string): Promise<readonly number[]>;
+  };
   /** -1 = the server chooses. */
   slotId: number;
   contextWindow?: number;
@@ -28,13 +35,15 @@ interface Count {
   cached: number;
   output: number;
   accepted: boolean;
+  /** Tokens of the thought, before the output counted here. */
+  reasoning?: number;
 }
 
 /** Yields everything but the closing event, which it returns. */
 export async function* complete(connection: Connection, request: TextRequest): AsyncGenerator<TextEvent, Closing, void> {
   const count: Count = { input: 0, cached: 0, output: 0, accepted: false };
   try {
-    return yield* stream(connection, request, count);
+    return yield* connection.thinking ? thinkAndAnswer(connection, connection.thinking, request, count) : stream(connection, request, count);
   } catch (error) {
     if (request.signal.aborted) return { type: "ended", stop: "aborted", usage: usage(count) };
     if (error instanceof EngineError) return { type: "failed", failure: error.failure, usage: usage(count) };
@@ -42,14 +51,44 @@ export async function* complete(connection: Connection, request: TextRequest): A
   }
 }
 
-async function* stream(connection: Connection, request: TextRequest, count: Count): AsyncGenerator<TextEvent, Closing, void> {
+/** Greedy thinking goes round in circles. */
+const thinkingTemperatureMin = 0.6;
+
+/** Two requests, the second of which goes on where the first stopped: what limits a thought is a number of tokens, which no grammar can count. */
+async function* thinkAndAnswer(connection: Connection, thinking: NonNullable<Connection["thinking"]>, request: TextRequest, count: Count): AsyncGenerator<TextEvent, Closing, void> {
+  const { contextWindow = Infinity, prompt } = connection;
+  const { grammar: _, ...free } = request;
+  const maxTokens = thinkingRoom(request.thinkingTokensMax, Math.min(request.maxTokens, contextWindow - prompt.length));
+  const thought: string[] = [];
+  const thinks = { ...free, forbidEmpty: false, maxTokens, temperature: Math.max(request.temperature, thinkingTemperatureMin), ...(request.temperature > 0 ? {} : { seed: request.seed ?? 0 }) };
+  for await (const event of answered(stream(connection, thinks, count, thinking.marks.close))) {
+    if (event.type === "failed" || (event.type === "ended" && request.signal.aborted)) return event;
+    if (event.type === "text") thought.push(event.text);
+    if (event.type !== "ended") yield event.type === "text" ? { type: "thinking", text: event.text } : event;
+  }
+  const begun = await thinking.followedBy(thought.join(""));
+  count.reasoning = Math.max(0, begun.length - prompt.length);
+  count.output = 0;
+  const answer: Count = { input: 0, cached: 0, output: 0, accepted: true };
+  const rest = { ...request, maxTokens: Math.max(1, request.maxTokens - count.reasoning) };
+  const said = yield* stream({ ...connection, prompt: begun }, rest, answer);
+  count.output = answer.output;
+  return { ...said, usage: usage(count) };
+}
+
+/** The last event among the others. */
+async function* answered(events: AsyncGenerator<TextEvent, Closing, void>): AsyncGenerator<TextEvent, void, void> {
+  yield yield* events;
+}
+
+async function* stream(connection: Connection, request: TextRequest, count: Count, stopAt?: string): AsyncGenerator<TextEvent, Closing, void> {
   const { contextWindow, prompt, server } = connection;
   if (contextWindow !== undefined && prompt.length >= contextWindow) {
     throw new EngineError({ kind: "overflow", category: "model", message: `the prompt has ${prompt.length} tokens, the context window ${contextWindow}` });
   }
   const { bytes } = await openAnswer(server, {
     path: "/completion",
-    body: bodyOf(connection, request),
+    body: { ...bodyOf(connection, request), ...(stopAt === undefined ? {} : { stop: [stopAt] }) },
     signal: request.signal,
     silenceMs: () => (count.output === 0 ? connection.firstTokenTimeoutMs : connection.idleTimeoutMs),
     ...(connection.totalMs === undefined ? {} : { totalMs: connection.totalMs }),
@@ -107,8 +146,8 @@ function ended(said: CompletionEvent, count: Count): Closing {
   return { type: "ended", stop: length ? "length" : "end", usage: usage(count), ...(said.stop_type ? { rawStopReason: said.stop_type } : {}) };
 }
 
-function usage({ cached, input, output }: Count): Usage {
-  return usageOf({ input, output, cacheRead: cached });
+function usage({ cached, input, output, reasoning }: Count): Usage {
+  return usageOf({ input, output: output + (reasoning ?? 0), cacheRead: cached, ...(reasoning === undefined ? {} : { reasoning }) });
 }
 
 function parse(data: string, server: HttpServer): CompletionEvent {

@@ -4,11 +4,12 @@ import type { ModelInfo, TextEngine, TextEvent, TextRequest } from "../../core/e
 import { AgentError, messageOf } from "../../core/error.ts";
 import { usageOf } from "../../core/message.ts";
 import type { Log } from "../../core/runtime.ts";
-import { renderChat } from "../chat-template.ts";
+import { canThink, renderChat } from "../chat-template.ts";
 import { EngineError, isLoopback, openAnswer, requestJson, shownUrl, type HttpServer } from "../http.ts";
 import { Props, Slots } from "./answers.ts";
 import { complete, type Connection } from "./completion.ts";
 import { PromptTokens, TokensAnswer } from "./prompt.ts";
+import { afterThinking } from "../thinking-marks.ts";
 import { releaseSlot, takeSlot, type SlotState } from "./slots.ts";
 
 export interface LlamaServerOptions {
@@ -73,7 +74,8 @@ class LlamaServerEngine implements TextEngine {
       api: "llama-server",
       provider: this.#options.provider ?? "llama-server",
       baseUrl: shownUrl(this.#server.url),
-      reasoning: false,
+      // Not known before the server was asked.
+      reasoning: canThink(props?.chat_template),
       input: ["text"],
       contextWindow,
       maxTokens: contextWindow,
@@ -174,6 +176,7 @@ class LlamaServerEngine implements TextEngine {
       bosToken: props.bos_token ?? "",
       eosToken: props.eos_token ?? "",
       addGenerationPrompt: true,
+      thinks: (request.thinkingTokensMax ?? 0) > 0,
     });
     if (rendered.warning !== undefined && !this.#warned) {
       this.#warned = true;
@@ -181,9 +184,11 @@ class LlamaServerEngine implements TextEngine {
     }
     const { firstTokenTimeoutMs, idleTimeoutMs, streamTotalTimeoutMs } = this.#options;
     const contextWindow = windowOf(props);
+    const { segments, thinking } = rendered;
     return {
       server: this.#server,
-      prompt: await tokens.of(rendered.segments, request.signal),
+      prompt: await tokens.of(segments, request.signal),
+      ...(thinking ? { thinking: { marks: thinking, followedBy: (thought: string) => tokens.of([...segments, { text: thought, literal: true }, { text: afterThinking(thinking), literal: false }], request.signal) } } : {}),
       slotId,
       firstTokenTimeoutMs,
       idleTimeoutMs,

@@ -3,7 +3,7 @@
 import type { Llama } from "node-llama-cpp";
 import type { EngineFailure, ModelInfo, TextEngine, TextEvent, TextRequest } from "../../core/engine.ts";
 import { AgentError, messageOf } from "../../core/error.ts";
-import { renderChat, type RenderedChat } from "../chat-template.ts";
+import { canThink, renderChat, type RenderedChat } from "../chat-template.ts";
 import { type Counts, generate, GrammarFailure, isAbort, PromptOverflow, usageFrom } from "./generating.ts";
 import { type LlamaEngineOptions, openModel, type OpenModel, type Plan, planModel } from "./opening.ts";
 import { type Lazily, lazily } from "./lazily.ts";
@@ -60,9 +60,9 @@ type Render = (open: OpenModel, request: TextRequest) => RenderedChat;
 /** Renders by the model's template; warns once when it can't be used. */
 function chatRenderer(options: LlamaEngineOptions): Render {
   let warned = false;
-  return (open, { chat }) => {
+  return (open, { chat, thinkingTokensMax = 0 }) => {
     const { bosString, eosString } = open.model.tokens;
-    const rendered = renderChat(open.plan.model.chatTemplate, chat, { bosToken: bosString ?? "", eosToken: eosString ?? "", addGenerationPrompt: true });
+    const rendered = renderChat(open.plan.model.chatTemplate, chat, { bosToken: bosString ?? "", eosToken: eosString ?? "", addGenerationPrompt: true, thinks: thinkingTokensMax > 0 });
     if (rendered.warning !== undefined && !warned) {
       warned = true;
       options.log("warn", `${options.modelId}: ${rendered.warning}.`);
@@ -120,7 +120,7 @@ function infoOf({ modelId, contextSize }: LlamaEngineOptions, plan: Plan | undef
     api: "in-process",
     provider: "llama",
     baseUrl: "",
-    reasoning: /<think>|enable_thinking/.test(plan?.model.chatTemplate ?? ""),
+    reasoning: canThink(plan?.model.chatTemplate),
     input: ["text"],
     contextWindow,
     maxTokens: contextWindow,

@@ -8,12 +8,15 @@ import type { RenderedChat } from "../chat-template.ts";
 import type { OpenModel } from "./opening.ts";
 import { readPrompt, reusePrefix } from "./reading.ts";
 import { textDecoder } from "./text-decoder.ts";
+import { think } from "./thinking.ts";
 
 /** Tokens so far; also right when the generation is left by an error. */
 export interface Counts {
   input: number;
   output: number;
   cacheRead: number;
+  /** Of the output. */
+  reasoning?: number;
 }
 
 /** The prompt does not fit into the window. */
@@ -43,7 +46,9 @@ export async function* generate(open: OpenModel, prompt: RenderedChat, request: 
     if (signal.aborted) return yield ended("aborted", counts);
     if (total > open.plan.batchSize) yield { type: "progress", stage: "prompt", progress: counts.input / total };
   }
-  yield* sample(open, tokens, request, grammarState, counts);
+  const begun = prompt.thinking ? yield* think(open, tokens, prompt.thinking, request, counts) : tokens;
+  if (!begun) return yield ended("aborted", counts);
+  yield* sample(open, begun, request, grammarState, counts);
 }
 
 async function* sample(open: OpenModel, prompt: readonly Token[], request: TextRequest, grammarState: LlamaGrammarEvaluationState | undefined, counts: Counts): AsyncGenerator<TextEvent, void, void> {
@@ -52,7 +57,7 @@ async function* sample(open: OpenModel, prompt: readonly Token[], request: TextR
   const decoder = textDecoder((tokens, before) => model.detokenize(tokens, false, spacePrefix ? before : undefined), prompt);
   const generated: Token[] = [];
   const pieces: string[] = [];
-  const tokens = sequence.evaluate(prompt.slice(-1), {
+  const tokens = sequence.evaluate(prompt.slice(sequence.nextTokenIndex), {
     temperature: request.temperature,
     ...(request.temperature > 0 ? sampling : {}),
     seed: request.seed ?? Math.floor(Math.random() * 2 ** 32),
@@ -63,7 +68,7 @@ async function* sample(open: OpenModel, prompt: readonly Token[], request: TextR
   try {
     while (stop === undefined) {
       const { value: token, done } = await nextToken(tokens, grammarState !== undefined);
-      if (generated.length === 0) counts.input++;
+      if (generated.length === 0 && counts.reasoning === undefined) counts.input++;
       if (done || model.isEogToken(token)) stop = "end";
       else {
         generated.push(token);
@@ -72,7 +77,7 @@ async function* sample(open: OpenModel, prompt: readonly Token[], request: TextR
         pieces.push(text);
         if (text !== "") yield { type: "text", text };
         if (request.signal.aborted) stop = "aborted";
-        else if (generated.length >= request.maxTokens || sequence.nextTokenIndex >= plan.contextSize - 1) stop = "length";
+        else if (counts.output >= request.maxTokens || sequence.nextTokenIndex >= plan.contextSize - 1) stop = "length";
       }
     }
   } finally {

@@ -89,13 +89,14 @@ describe("a template that can't be used", () => {
   ];
   for (const [name, template, warning] of broken) {
     test(`${name} gives a plain one and one warning`, () => {
-      const start = performance.now();
+      const start = process.cpuUsage();
       const rendered = renderChat(template, chat, options);
-      expect(performance.now() - start).toBeLessThan(2000);
+      const { system, user } = process.cpuUsage(start);
+      expect((system + user) / 1000).toBeLessThan(2000);
       expect(rendered.warning).toMatch(warning);
       expect(rendered.warning).not.toContain("\n");
       expect(marked(rendered)).toStartWith("<s><|im_start|>system\n[Rules.]<|im_end|>\n<|im_start|>user\n[Hi");
       expect(marked(rendered)).toEndWith("<|im_start|>assistant\n");
-    });
+    }, 60_000);
   }
 });
