@@ -6,6 +6,7 @@ import type { Engine } from "../core/engine.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Log } from "../core/runtime.ts";
 import { loadCatalog, type CustomModel } from "../models/catalog.ts";
+import type { CacheType } from "../models/fit.ts";
 import { defaultModel, resolveModel, type ResolvedModel, type Store } from "../models/store.ts";
 import { withFallback } from "./fallback.ts";
 import { readScript, createScriptedEngine } from "./scripted.ts";
@@ -21,6 +22,8 @@ export interface EngineSettings extends ServerSettings {
       contextSize: number;
       gpuLayers: "auto" | number;
       threads: number;
+      kvCacheType: "auto" | CacheType;
+      flashAttention: "auto" | "on" | "off";
       promptState: { enabled: boolean; maxBytes: number };
     };
     customModels: readonly CustomModel[];
@@ -161,8 +164,10 @@ async function local(name: string | undefined, settings: EngineSettings, places:
 
 function inProcess(model: ResolvedModel, settings: EngineSettings, places: EnginePlaces): EngineChoice {
   const create = async (): Promise<Engine> => {
-    const { createLlamaEngine } = await import("./llama/engine.ts");
-    const { contextSize, gpuLayers, promptState, threads } = settings.localModels.managed;
+    const [{ createLlamaEngine }, { headerInSlices }] = await Promise.all([import("./llama/engine.ts"), import("../models/known-header.ts")]);
+    const { contextSize, flashAttention, gpuLayers, kvCacheType, promptState, threads } = settings.localModels.managed;
+    // Known before anybody asks; what is wrong with it is told when the model opens.
+    await headerInSlices(model.path).catch(() => undefined);
     const engine = createLlamaEngine({
       modelPath: model.path,
       modelId: model.id,
@@ -173,6 +178,8 @@ function inProcess(model: ResolvedModel, settings: EngineSettings, places: Engin
       threads,
       contextSize,
       gpuLayers,
+      kvCacheType,
+      flashAttention,
       ...(promptState.enabled ? { promptStates: { directory: places.promptStatesDir, bytesMax: promptState.maxBytes } } : {}),
       log: places.log,
     });

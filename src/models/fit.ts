@@ -11,6 +11,12 @@ export interface ContextFit {
   needBytes: number;
 }
 
+/** How a number of the attention cache is kept. */
+export type CacheType = "f16" | "q8_0" | "q4_0";
+
+/** Bytes a number; the packed types keep a scale of 16 bits for each 32 numbers. */
+const cacheBytes: Readonly<Record<CacheType, number>> = { f16: 2, q8_0: 34 / 32, q4_0: 18 / 32 };
+const packedLength = 32;
 /** Tokens; the largest window that is chosen without being asked for. */
 const autoContextMax = 32_768;
 /** Tokens; a smaller window is only taken when the setting names it. */
@@ -19,7 +25,6 @@ const contextMin = 256;
 const contextStep = 256;
 /** Code, tokenizer and buffers of the engine beside weights and window. */
 const engineBytes = 96 * 1024 * 1024;
-const bytesPerF16 = 2;
 const bytesPerF32 = 4;
 /** Weights times tokens that one core reads in a second; measured with models of 0.6e9 and 1.8e9 weights. */
 const readingSpeed = 8e10;
@@ -42,8 +47,8 @@ export function fitBatch(model: Pick<GgufInfo, "parameterCount">, threads: numbe
  * @param setting `localModels.managed.contextSize`; 0 = as large as fits, up to the trained length and 32768
  * @throws AgentError `out_of_memory` with need, have and what would help
  */
-export function fitContext(path: string, model: GgufInfo, setting: number, batchSize: number, machine: Pick<Machine, "memoryBytes">): ContextFit {
-  const perToken = windowBytesPerToken(model);
+export function fitContext(path: string, model: GgufInfo, setting: number, batchSize: number, machine: Pick<Machine, "memoryBytes">, cacheType: CacheType = "f16"): ContextFit {
+  const perToken = windowBytesPerToken(model, cacheType);
   const fixed = model.tensorBytes + engineBytes + model.vocabularySize * batchSize * bytesPerF32;
   const have = machine.memoryBytes;
   const need = (tokens: number): number => fixed + tokens * perToken;
@@ -60,10 +65,20 @@ export function fitContext(path: string, model: GgufInfo, setting: number, batch
   return { contextSize, needBytes: need(contextSize) };
 }
 
-/** Bytes that the window's keys and values take for each token, as 16-bit numbers. */
-export function windowBytesPerToken(model: Pick<GgufInfo, "headCountsKv" | "keyLength" | "valueLength">): number {
+/**
+ * The types of the cache to try, the first that fits is the one. A packed cache needs flash attention, and heads that can be
+ * cut into its blocks; `auto` takes one only where there is no room for anything else.
+ */
+export function cacheTypesFor(setting: "auto" | CacheType, flashAttention: "auto" | "on" | "off", model: Pick<GgufInfo, "keyLength" | "valueLength">): readonly [CacheType, ...CacheType[]] {
+  const canPack = flashAttention !== "off" && model.keyLength % packedLength === 0 && model.valueLength % packedLength === 0;
+  if (!canPack) return ["f16"];
+  return setting === "auto" ? ["f16", "q8_0"] : [setting];
+}
+
+/** Bytes that the window's keys and values take for each token. */
+export function windowBytesPerToken(model: Pick<GgufInfo, "headCountsKv" | "keyLength" | "valueLength">, cacheType: CacheType = "f16"): number {
   const heads = model.headCountsKv.reduce((sum, count) => sum + count, 0);
-  return heads * (model.keyLength + model.valueLength) * bytesPerF16;
+  return Math.ceil(heads * (model.keyLength + model.valueLength) * cacheBytes[cacheType]);
 }
 
 function roundUp(tokens: number): number {

@@ -1,11 +1,12 @@
 // Opens a model: header checked, window fitted to the memory, library loaded, weights and context made. Must not take
 // memory before the fit has said that it is there.
 import { statSync } from "node:fs";
-import type { Llama, LlamaContext, LlamaContextSequence, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel } from "node-llama-cpp";
+import type { Llama, LlamaContext, LlamaContextOptions, LlamaContextSequence, LlamaGrammar, LlamaGrammarEvaluationState, LlamaModel } from "node-llama-cpp";
 import { AgentError, messageOf } from "../../core/error.ts";
 import type { Log } from "../../core/runtime.ts";
-import { fitBatch, fitContext, fitThreads } from "../../models/fit.ts";
-import { readGguf, type GgufInfo } from "../../models/gguf.ts";
+import { type CacheType, cacheTypesFor, type ContextFit, fitBatch, fitContext, fitThreads } from "../../models/fit.ts";
+import type { GgufInfo } from "../../models/gguf.ts";
+import { headerInSlices, headerOf } from "../../models/known-header.ts";
 import { readMachine } from "../../models/machine.ts";
 import { promptStates, type PromptStates } from "./prompt-state.ts";
 import { promptTokenizer, type PromptTokenizer } from "./prompt-tokens.ts";
@@ -21,6 +22,9 @@ export interface LlamaEngineOptions {
   threads: number;
   contextSize: number;
   gpuLayers: "auto" | number;
+  /** `auto` unless it is given, for both. */
+  kvCacheType?: "auto" | CacheType | undefined;
+  flashAttention?: "auto" | "on" | "off" | undefined;
   /** Where computed heads of prompts are kept; absent = they are not. */
   promptStates?: { directory: string; bytesMax: number } | undefined;
   log: Log;
@@ -32,6 +36,7 @@ export interface Plan {
   /** Tokens between two looks at the signal. */
   batchSize: number;
   contextSize: number;
+  cacheType: CacheType;
 }
 
 export interface OpenModel {
@@ -50,13 +55,27 @@ const grammarsMax = 16;
 
 /** @throws AgentError `model_missing`, `model_invalid` or `out_of_memory` */
 export function planModel({ modelPath, ...options }: LlamaEngineOptions): Plan {
-  const model = readGguf(modelPath);
+  const model = headerOf(modelPath);
   const machine = readMachine();
   const threads = fitThreads(options.threads, machine);
   const batchSize = fitBatch(model, threads);
-  const { contextSize } = fitContext(modelPath, model, options.contextSize, batchSize, machine);
+  const { cacheType, contextSize } = fitCache(modelPath, model, options, (type) => fitContext(modelPath, model, options.contextSize, batchSize, machine, type));
   if (options.contextSize > model.contextLength) options.log("warn", `localModels.managed.contextSize is ${options.contextSize}, but ${options.modelId} was made for ${model.contextLength} tokens: ${contextSize} are used.`);
-  return { model, threads, batchSize, contextSize };
+  return { model, threads, batchSize, contextSize, cacheType };
+}
+
+function fitCache(modelPath: string, model: GgufInfo, { flashAttention = "auto", kvCacheType = "auto", log }: Omit<LlamaEngineOptions, "modelPath">, fit: (type: CacheType) => ContextFit): { cacheType: CacheType; contextSize: number } {
+  const [first, ...others] = cacheTypesFor(kvCacheType, flashAttention, model);
+  if (kvCacheType !== "auto" && kvCacheType !== first) log("warn", `localModels.managed.kvCacheType is ${kvCacheType}, which needs flash attention and heads of a multiple of 32 numbers: ${first} is used.`);
+  try {
+    return { cacheType: first, contextSize: fit(first).contextSize };
+  } catch (error) {
+    const [next] = others;
+    if (next === undefined) throw error;
+    const { contextSize } = fit(next);
+    log("debug", `${modelPath}: there is no room for an attention cache of ${first}: ${next} is used`);
+    return { cacheType: next, contextSize };
+  }
 }
 
 /**
@@ -64,6 +83,7 @@ export function planModel({ modelPath, ...options }: LlamaEngineOptions): Plan {
  * @throws AgentError; `aborted` when the signal fired
  */
 export async function openModel(options: LlamaEngineOptions, library: () => Promise<Llama>, signal: AbortSignal, onProgress: (progress: number) => void): Promise<OpenModel> {
+  await headerInSlices(options.modelPath);
   const plan = planModel(options);
   const llama = await library();
   try {
@@ -90,6 +110,7 @@ async function loadModel(llama: Llama, plan: Plan, options: LlamaEngineOptions, 
     contextSize: plan.contextSize,
     batchSize: llama.gpu === false ? plan.batchSize : 512,
     threads: plan.threads,
+    ...cacheOptions(plan, options),
     ignoreMemorySafetyChecks: llama.gpu === false,
     createSignal: signal,
   });
@@ -112,6 +133,13 @@ async function loadModel(llama: Llama, plan: Plan, options: LlamaEngineOptions, 
     states: options.promptStates && promptStates({ ...options.promptStates, identity: identityOf(llama, context, options), log: options.log }),
     close: () => model.dispose(),
   };
+}
+
+/** Where nothing is asked for, the binding decides, which knows the models that can't. */
+function cacheOptions({ cacheType }: Plan, { flashAttention = "auto" }: LlamaEngineOptions): LlamaContextOptions {
+  const type = ({ f16: "F16", q8_0: "Q8_0", q4_0: "Q4_0" } as const)[cacheType];
+  const packed = cacheType === "f16" ? {} : { experimentalKvCacheKeyType: type, experimentalKvCacheValueType: type };
+  return { ...packed, ...(flashAttention === "off" ? { flashAttention: false } : flashAttention === "on" || cacheType !== "f16" ? { flashAttention: true } : {}) };
 }
 
 /** What a computed state depends on beside the tokens. */

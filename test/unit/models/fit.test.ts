@@ -1,7 +1,7 @@
 // Threads and windows for machines of many sizes, and what a machine's files say about it.
 import { describe, expect, test } from "bun:test";
 import { AgentError } from "../../../src/core/error.ts";
-import { fitBatch, fitContext, fitThreads, windowBytesPerToken } from "../../../src/models/fit.ts";
+import { cacheTypesFor, fitBatch, fitContext, fitThreads, windowBytesPerToken } from "../../../src/models/fit.ts";
 import type { GgufInfo } from "../../../src/models/gguf.ts";
 import { readMachine } from "../../../src/models/machine.ts";
 
@@ -57,6 +57,23 @@ describe("the window", () => {
   const fit = (setting: number, memoryMib: number): number => fitContext("a.gguf", model, setting, 16, { memoryBytes: memoryMib * mebibyte }).contextSize;
 
   test("takes 28 KiB a token", () => expect(windowBytesPerToken(model)).toBe(28 * 1024));
+
+  test("takes little more than half of that with 8 bits a number, and little more than a quarter with 4", () => {
+    expect(windowBytesPerToken(model, "q8_0")).toBe((28 * 1024 * 34) / 64);
+    expect(windowBytesPerToken(model, "q4_0")).toBe((28 * 1024 * 18) / 64);
+    const room = { memoryBytes: 1500 * mebibyte };
+    expect(fitContext("a.gguf", model, 0, 16, room, "q8_0").contextSize).toBeGreaterThan(1.7 * fitContext("a.gguf", model, 0, 16, room, "f16").contextSize);
+  });
+
+  test("is kept as the setting says where flash attention and the heads allow it; auto packs only at need", () => {
+    const odd = { keyLength: 80, valueLength: 128 };
+    expect(cacheTypesFor("auto", "auto", model)).toEqual(["f16", "q8_0"]);
+    expect(cacheTypesFor("auto", "off", model)).toEqual(["f16"]);
+    expect(cacheTypesFor("q4_0", "on", model)).toEqual(["q4_0"]);
+    expect(cacheTypesFor("f16", "auto", model)).toEqual(["f16"]);
+    expect(cacheTypesFor("q8_0", "off", model)).toEqual(["f16"]);
+    expect(cacheTypesFor("q8_0", "auto", odd)).toEqual(["f16"]);
+  });
 
   test("is as large as the memory allows, up to 32768", () => {
     expect(fit(0, 16_000)).toBe(32_768);
