@@ -39,6 +39,7 @@ export function withFallback(first: TextEngine, second: () => Promise<TextEngine
   return {
     kind: "text",
     info: () => active.info(),
+    openState: () => active.openState?.(),
     countTokens: (text) => active.countTokens?.(text),
     open: (signal, onProgress) => active.open(signal, onProgress),
     complete,

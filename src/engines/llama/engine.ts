@@ -28,6 +28,7 @@ export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
   return {
     kind: "text",
     info: () => infoOf(options, model.current()?.plan ?? (plan ??= planQuietly(options))),
+    openState: () => (model.current() !== undefined ? "ready" : model.isOpening() ? "loading" : undefined),
     countTokens: (text) => model.current()?.model.tokenize(text).length,
     open: async (signal, onProgress) => void (await model.open(signal, onProgress)),
     async *complete(request) {

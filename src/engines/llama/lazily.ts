@@ -7,6 +7,8 @@ export interface Lazily<Thing, Progress> {
   open(signal: AbortSignal, onProgress: (progress: Progress) => void): Promise<Thing>;
   /** What is open now. */
   current(): Thing | undefined;
+  /** It is being opened, and somebody waits for it. */
+  isOpening(): boolean;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export function lazily<Thing, Progress>(start: (signal: AbortSignal, onProgress:
 
   return {
     current: () => thing,
+    isOpening: () => thing === undefined && opening?.controller.signal.aborted === false,
     async open(signal, onProgress) {
       if (thing !== undefined) return thing;
       signal.throwIfAborted();

@@ -134,7 +134,8 @@ export class EngineDesk {
     if (active === undefined) return models;
     const id = active.wish ?? (active.isLocal || active.engine === "scripted" ? active.model : `${active.choice?.provider}/${active.model}`);
     const known = models.find((model) => model.id === id || (active.isLocal && model.id === active.model));
-    if (known) known.active = true;
+    // A file that was named by its path is there, whether or not the folder has one of that name.
+    if (known) Object.assign(known, { active: true }, known.state === "missing" && active.choice ? { state: "installed" } : {});
     else models.push({ id, engine: active.engine, active: true, ...(active.engine === "llama" && active.choice ? (open.get(active.model) ?? { state: "installed" }) : {}) });
     return models;
   }

@@ -37,6 +37,26 @@ test("is opened once for all who ask, and tells each of the progress", async () 
   expect(thing.current()).toBe("a");
 });
 
+test("is being opened from the first who asks until it is open, failed or given up by all", async () => {
+  const { thing, opened } = subject();
+  expect(thing.isOpening()).toBe(false);
+  const failing = thing.open(never(), () => {});
+  expect(thing.isOpening()).toBe(true);
+  opened[0]?.reject(new Error("no"));
+  await expect(failing).rejects.toThrow("no");
+  expect(thing.isOpening()).toBe(false);
+  const controller = new AbortController();
+  const left = thing.open(controller.signal, () => {});
+  expect(thing.isOpening()).toBe(true);
+  controller.abort();
+  await expect(left).rejects.toThrow("cancelled");
+  expect(thing.isOpening()).toBe(false);
+  const opening = thing.open(never(), () => {});
+  await Bun.sleep(0);
+  opened[2]?.resolve("c");
+  expect([await opening, thing.isOpening(), thing.current()]).toEqual(["c", false, "c"]);
+});
+
 test("one who gives up does not end it for the other", async () => {
   const { thing, opened, signals } = subject();
   const controller = new AbortController();
