@@ -65,6 +65,13 @@ function bindingChanges(binding: string): Record<string, (source: string) => str
         "export async function getBinariesGithubRelease() { return builtinLlamaCppRelease; }",
       ].join("\n");
     },
+    // It reads lists of a hundred thousand entries in one go, in which the process answers nobody.
+    "gguf/parser/GgufV2Parser.js": (source) =>
+      replaceOnce(
+        source,
+        "afterthought: () => void i++,\n                    returnValue: () => arrayValues",
+        "afterthought: () => (++i % 8192 === 0 ? new Promise(setImmediate) : undefined),\n                    returnValue: () => arrayValues",
+      ),
     // It forks the program that it is part of; src/engines/llama/probe.ts does the same job.
     "bindings/utils/testBindingBinary.js": (source) => {
       expectText(source, "export async function testBindingBinary(");

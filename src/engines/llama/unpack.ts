@@ -1,14 +1,17 @@
 // Writes the embedded llama library to a private folder and sees to it that the folder holds exactly those bytes: native
 // code is loaded from there. Any number of processes may do this at once; each file appears whole, by a rename.
 import { createHash, randomBytes } from "node:crypto";
-import { chmod, lstat, mkdir, readFile, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { AgentError, messageOf } from "../../core/error.ts";
 import type { Log } from "../../core/runtime.ts";
 import type { NativeFile, NativeLibrary } from "../../embedded.ts";
+import { hashFile } from "../../models/folder.ts";
 
 /** A temporary file this old belongs to no running process. */
 const abandonedAfterMs = 10 * 60_000;
+const pieceBytes = 1024 * 1024;
 /** Folders of other versions that nothing has used for so long are removed. */
 const unusedAfterMs = 30 * 24 * 3_600_000;
 
@@ -25,8 +28,10 @@ export async function unpackLibrary(library: NativeLibrary, engineDir: string, l
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const path of [root, join(root, "bins"), folder]) await makePrivate(path);
     await removeStrangers(folder, library, log);
-    const written = await Promise.all(library.files.map((file) => ensureFile(folder, file, log)));
-    if (written.includes(true)) await removeUnused(engineDir, library.id, log);
+    let isChanged = false;
+    // One after the other: hashes of many at once would keep this process from answering.
+    for (const file of library.files) isChanged = (await ensureFile(folder, file, log)) || isChanged;
+    if (isChanged) await removeUnused(engineDir, library.id, log);
     await markUsed(root);
   } catch (error) {
     throw unusable(error, engineDir);
@@ -60,7 +65,7 @@ async function ensureFile(folder: string, file: NativeFile, log: Log): Promise<b
   if (state === "intact") return false;
   if (state === "damaged") log("warn", `${path} was damaged; it is unpacked again`);
   const bytes = new Uint8Array(await Bun.file(file.source).arrayBuffer());
-  if (sha256Of(bytes) !== file.sha256) throw new AgentError("engine_unavailable", `${file.name} inside the executable is damaged; install the executable again.`);
+  if ((await sha256Of(bytes)) !== file.sha256) throw new AgentError("engine_unavailable", `${file.name} inside the executable is damaged; install the executable again.`);
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.tmp`;
   try {
     await writeFile(temporary, bytes, { mode: 0o600, flag: "wx" });
@@ -79,7 +84,7 @@ async function stateOf(path: string, file: NativeFile): Promise<"intact" | "dama
   const stats = await lstat(path).catch(ignoreMissing);
   if (stats === undefined) return "missing";
   if (!stats.isFile() || stats.size !== file.bytes) return "damaged";
-  return sha256Of(await readFile(path)) === file.sha256 ? "intact" : "damaged";
+  return (await hashFile(path)) === file.sha256 ? "intact" : "damaged";
 }
 
 async function removeUnused(engineDir: string, current: string, log: Log): Promise<void> {
@@ -116,8 +121,14 @@ function unusable(error: unknown, engineDir: string): AgentError {
   );
 }
 
-function sha256Of(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+/** In pieces, with other work of the process in between. */
+async function sha256Of(bytes: Uint8Array): Promise<string> {
+  const hash = createHash("sha256");
+  for (let from = 0; from < bytes.length; from += pieceBytes) {
+    hash.update(bytes.subarray(from, from + pieceBytes));
+    await setImmediate();
+  }
+  return hash.digest("hex");
 }
 
 function ignoreMissing(error: unknown): undefined {
