@@ -17,7 +17,8 @@ import { makeWorkspace, type FileTree, type Workspace } from "./workspace.ts";
 
 export type { Frame };
 
-const waitMs = 20_000;
+/** Long enough for a machine that is busy with other work. */
+const waitMs = 45_000;
 
 /** Streams of this process that no one has checked yet. */
 const seen: SidecarStream[] = [];
@@ -210,7 +211,7 @@ export function hostOfExecutable(options: HostOptions & { link?: string; timeout
   const folder = options.folder ?? placeOf(options);
   const home = { path: folder.path, state: folder.at("state"), folder, [Symbol.dispose]: () => {} };
   const named = options.link === undefined ? {} : { executable: options.link };
-  const running = startAtomic(options.link === undefined ? ["sidecar"] : [], { home, cwd: folder.at("workspace"), env: options.env ?? {}, interactive: true, timeoutMs: options.timeoutMs ?? 30_000, ...named });
+  const running = startAtomic(options.link === undefined ? ["sidecar"] : [], { home, cwd: folder.at("workspace"), env: options.env ?? {}, interactive: true, timeoutMs: options.timeoutMs ?? 120_000, ...named });
   let isOver = false;
   const exit = running.result().then(({ exitCode }) => {
     isOver = true;
