@@ -4,7 +4,7 @@ import { AgentError, messageOf } from "../../core/error.ts";
 import type { Engine } from "../../core/engine.ts";
 import { chooseEngine, createLasting, type EngineChoice, type EnginePlaces, type EngineSettings, type EngineWish } from "../../engines/choice.ts";
 import { isServing } from "../../engines/servers.ts";
-import { loadCatalog } from "../../models/catalog.ts";
+import { type Catalog, loadCatalog } from "../../models/catalog.ts";
 import { headerInSlices } from "../../models/known-header.ts";
 import { installedModels, isDefaultInstalled, resolveModel, type Store } from "../../models/store.ts";
 import type { ModelSummary, SidecarEventPayloads } from "../../wire/sidecar/schema.ts";
@@ -32,6 +32,7 @@ export class EngineDesk {
   #kept: { key: string; engine: Promise<Engine> } | undefined;
   /** Engines that still serve a turn though another one was chosen. */
   #leaving: Promise<Engine>[] = [];
+  #known: Catalog | undefined;
 
   constructor(settings: EngineSettings, places: EnginePlaces, llamaUrl: string) {
     this.#settings = settings;
@@ -165,8 +166,10 @@ export class EngineDesk {
     return this.#settings.llm.providers.find(({ id }) => id === provider)?.kind ?? "openai-compatible";
   }
 
-  #catalog() {
-    return loadCatalog(this.#settings.localModels.customModels, this.#places.home);
+  /** Read once: a ping asks for it too. */
+  #catalog(): Catalog {
+    this.#known ??= loadCatalog(this.#settings.localModels.customModels, this.#places.home);
+    return this.#known;
   }
 
   #store(): Store {
