@@ -57,6 +57,11 @@ export interface TextRequest extends Sampling {
   chat: readonly ChatMessage[];
   /** GBNF; its root rule is `root`. */
   grammar?: string;
+  /**
+   * Tokens that the model may think before it writes, if its template has a place for that; absent = none. It thinks at a
+   * temperature of at least 0.6, since greedy thinking goes round in circles.
+   */
+  thinkingTokensMax?: number;
   /** The engine may not end before the first token (retry after an empty answer). */
   forbidEmpty?: boolean;
 }
@@ -96,8 +101,8 @@ type Closing =
   | { type: "ended"; stop: "end" | "length" | "aborted"; usage: Usage; rawStopReason?: string }
   | { type: "failed"; failure: EngineFailure; usage: Usage };
 
-/** `text` pieces never cut a code point. */
-export type TextEvent = Opening | PromptAccepted | { type: "text"; text: string } | Closing;
+/** Pieces never cut a code point; all of `thinking` comes before `text`. */
+export type TextEvent = Opening | PromptAccepted | { type: "thinking"; text: string } | { type: "text"; text: string } | Closing;
 
 export type ActionEvent =
   | Opening
