@@ -47,6 +47,8 @@ export const limits = {
   /** What a skill of a project may hold to be trusted. */
   skillFilesMax: 1000,
   skillBytesMax: 64 * 1024 * 1024,
+  /** Texts that a session's state shows as known. */
+  knownFactsMax: 200,
   /** Pending steering texts of one turn. */
   steeringMax: 16,
   /** Standard input or one @FILE as a part of a prompt. */

@@ -1,6 +1,7 @@
 // The newest compaction of a session as the sidecar shows it (sidecar.md 3.6, 8), read off its stored entries.
 import { createHash } from "node:crypto";
 import type { CompactionReason } from "../core/event.ts";
+import type { Usage } from "../core/message.ts";
 import type { SessionCompaction } from "../wire/sidecar/schema.ts";
 import { pathOf } from "./context.ts";
 import { type AnyEntry, type EntryBody, jsonLine } from "./entry.ts";
@@ -11,6 +12,9 @@ const noteType = "compaction_note";
 export interface CompactionNote {
   reason: CompactionReason;
   model: string;
+  /** What the planner used, and its requests. */
+  usage?: Usage | undefined;
+  calls?: number | undefined;
 }
 
 export function compactionEntry(note: CompactionNote): EntryBody {
@@ -50,6 +54,8 @@ export function sessionCompactionOf(entries: readonly AnyEntry[], turnsBefore: (
     model: note?.model ?? "",
     tokensBefore: countOf(stats["tokensBefore"]),
     tokensAfter: countOf(stats["tokensAfter"]),
+    ...(note?.usage === undefined ? {} : { usage: { ...note.usage } }),
+    ...(note?.calls === undefined ? {} : { calls: note.calls }),
   };
 }
 

@@ -204,6 +204,11 @@ export class Session {
     return { tokens: this.#compactor.measure(), threshold, window };
   }
 
+  /** Tokens above which the conversation is compacted by itself. */
+  get contextThreshold(): number {
+    return this.#compactor.sizes.threshold;
+  }
+
   /** Ends the running turn and everything after it; what waited in the queues is dropped. */
   async abort(reason: AbortReason): Promise<void> {
     if (this.#abort.signal.aborted) return;

@@ -3,11 +3,12 @@
 import { contentText, type AgentMessage, type AssistantMessage, type ToolResultMessage } from "../core/message.ts";
 import { brokenText, failedText, pausedText } from "../wire/sidecar/own-replies.ts";
 import { sessionCompactionOf } from "./compaction-state.ts";
-import type { ConversationTurn, SessionCompaction, SessionState, SessionSummary } from "../wire/sidecar/schema.ts";
+import type { ContextUsage, ConversationTurn, SessionCompaction, SessionState, SessionSummary } from "../wire/sidecar/schema.ts";
 import { messagesOf, settingsOf } from "./context.ts";
 import type { AnyEntry } from "./entry.ts";
 import { type EndedTurn, endedTurnOf, isTurnStart, progressOf, type ReplyMark, replyMarkOf } from "./progress.ts";
 import type { StoredSession } from "./rows.ts";
+import { approvalsOf, knownFactsOf, readOf } from "./turn-facts.ts";
 
 export interface StateSource {
   session: StoredSession;
@@ -24,8 +25,12 @@ export interface LiveState {
   openSteps: number;
   /** Results that are told and not stored yet. */
   results: readonly ToolResultMessage[];
-  extra: Partial<Pick<SessionState, "approvalLevel" | "model" | "pendingApprovals" | "contextUsage">>;
+  extra: Partial<Pick<SessionState, "approvalLevel" | "model" | "pendingApprovals" | "compactionWarning">>;
+  /** Of the last request; what was compacted is read off the entries. */
+  contextUsage?: Omit<ContextUsage, "droppedTurns" | "droppedPairs" | "conversationPairs"> | undefined;
 }
+
+type ResultRow = Extract<ConversationTurn, { kind: "tool_result" }>;
 
 const macroTurnsMax = 200;
 
@@ -34,13 +39,16 @@ export function sessionStateOf({ session, entries, isBusy }: StateSource, live?:
   const { turns, starts } = turnsOf(entries, live?.results ?? []);
   const { name } = settingsOf(entries, []);
   const compaction = storedCompactionOf(entries);
+  const covered = (compaction?.coveredThrough ?? -1) + 1;
+  const droppedPairs = starts.filter((_, index) => (starts[index + 1] ?? turns.length) <= covered).length;
+  const messages = [...entries.flatMap(messagesOf), ...(live?.results ?? [])];
   return {
     id: `s-${session.id}`,
     workingDir: session.cwd,
     status: live?.status ?? progress.status,
-    knownFacts: [],
-    latestResult: latestResultOf(turns),
-    loadedSkills: loadedSkillsOf(entries, live?.results ?? []),
+    knownFacts: knownFactsOf(messages),
+    latestResult: latestResultOf(messages),
+    loadedSkills: loadedSkillsOf(messages),
     loadedTools: [],
     worldSnapshot: null,
     stepCount: progress.stepCount + (live?.openSteps ?? 0),
@@ -50,8 +58,9 @@ export function sessionStateOf({ session, entries, isBusy }: StateSource, live?:
     createdAt: Date.parse(session.created) || 0,
     updatedAt: Date.parse(entries.at(-1)?.timestamp ?? session.created) || 0,
     lastError: progress.lastError,
+    ...(live?.contextUsage ? { contextUsage: { ...live.contextUsage, droppedTurns: covered, droppedPairs, conversationPairs: progress.turnCount - droppedPairs } } : {}),
     metadata: { ...progress.metadata, ...(name === undefined ? {} : { title: name }) },
-    ...(compaction === undefined ? {} : { conversationPackStart: compaction.coveredThrough + 1, compaction }),
+    ...(compaction === undefined ? {} : { conversationPackStart: covered, compaction }),
     ...live?.extra,
   };
 }
@@ -81,7 +90,11 @@ export function sessionSummaryOf({ session, entries, isBusy }: StateSource, { na
 function turnsOf(entries: readonly AnyEntry[], late: readonly ToolResultMessage[]): { turns: ConversationTurn[]; starts: number[] } {
   const turns: ConversationTurn[] = [];
   const starts: number[] = [];
-  const calls = new Set<string>();
+  const results = new Set<string>();
+  const calls = new Map<string, Record<string, unknown>>();
+  const approvals = approvalsOf(entries);
+  const rowsOf = (message: AgentMessage, isSteered: boolean): ConversationTurn[] =>
+    message.role === "toolResult" ? [resultTurn(message, approvals.get(message.toolCallId), calls.get(message.toolCallId))] : turnOf(message, isSteered);
   let promptTold = false;
   for (const entry of entries) {
     if (isTurnStart(entry)) {
@@ -93,12 +106,13 @@ function turnsOf(entries: readonly AnyEntry[], late: readonly ToolResultMessage[
     if (mark) turns.push(...judgedReply(turns.pop(), mark));
     if (ended) turns.push(...ownWords(ended, Date.parse(entry.timestamp) || 0));
     for (const message of messagesOf(entry)) {
-      if (message.role === "toolResult") calls.add(message.toolCallId);
-      turns.push(...turnOf(message, promptTold));
+      if (message.role === "toolResult") results.add(message.toolCallId);
+      if (message.role === "assistant") for (const block of message.content) if (block.type === "toolCall") calls.set(block.id, block.arguments);
+      turns.push(...rowsOf(message, promptTold));
       if (message.role === "user") promptTold = true;
     }
   }
-  for (const result of late) if (!calls.has(result.toolCallId)) turns.push(...turnOf(result, false));
+  for (const result of late) if (!results.has(result.toolCallId)) turns.push(...rowsOf(result, false));
   return { turns, starts };
 }
 
@@ -116,8 +130,6 @@ function turnOf(message: AgentMessage, steered: boolean): ConversationTurn[] {
       return [{ kind: "user", at: message.timestamp, text: contentText(message.content), ...(steered ? { steered } : {}) }];
     case "assistant":
       return assistantTurns(message);
-    case "toolResult":
-      return [resultTurn(message)];
     default:
       return [];
   }
@@ -150,15 +162,27 @@ function assistantTurns({ content, stopReason, terminal, timestamp: at }: Assist
   ];
 }
 
-function resultTurn({ content, details, isError, timestamp: at, toolCallId, toolName }: ToolResultMessage): ConversationTurn {
+function resultTurn(message: ToolResultMessage, approvals: ResultRow["approvals"], args: Record<string, unknown> | undefined): ResultRow {
+  const { content, details, isError, timestamp: at, toolCallId, toolName } = message;
   const isCut = typeof details === "object" && details !== null && "truncation" in details;
-  return { kind: "tool_result", at, tool: toolName, status: isError ? "error" : "ok", summary: contentText(content), ...(isCut ? { truncated: true } : {}), toolCallId };
+  const read = readOf(message, args);
+  return {
+    kind: "tool_result",
+    at,
+    tool: toolName,
+    status: isError ? "error" : "ok",
+    summary: contentText(content),
+    ...(isCut ? { truncated: true } : {}),
+    ...(approvals ? { approvals } : {}),
+    ...(read ? { read } : {}),
+    toolCallId,
+  };
 }
 
 /** Each skill as it was last opened. */
-function loadedSkillsOf(entries: readonly AnyEntry[], late: readonly ToolResultMessage[]): SessionState["loadedSkills"] {
+function loadedSkillsOf(messages: readonly AgentMessage[]): SessionState["loadedSkills"] {
   const skills = new Map<string, SessionState["loadedSkills"][number]>();
-  for (const message of [...entries.flatMap(messagesOf), ...late]) {
+  for (const message of messages) {
     if (message.role !== "toolResult" || message.toolName !== "skill.view" || message.isError) continue;
     const { name, version } = (message.details ?? {}) as { name?: unknown; version?: unknown };
     if (typeof name === "string") skills.set(name, { name, version: String(version ?? "0.0.0"), body: contentText(message.content), loadedAt: message.timestamp });
@@ -166,7 +190,10 @@ function loadedSkillsOf(entries: readonly AnyEntry[], late: readonly ToolResultM
   return [...skills.values()];
 }
 
-function latestResultOf(turns: readonly ConversationTurn[]): SessionState["latestResult"] {
-  const last = turns.findLast((turn) => turn.kind === "tool_result");
-  return last?.kind === "tool_result" ? { tool: last.tool, status: last.status, summary: last.summary } : null;
+function latestResultOf(messages: readonly AgentMessage[]): SessionState["latestResult"] {
+  const last = messages.findLast((message) => message.role === "toolResult");
+  if (last?.role !== "toolResult") return null;
+  const { content, details, isError, toolName } = last;
+  const isTelling = typeof details === "object" && details !== null && Object.keys(details).length > 0;
+  return { tool: toolName, status: isError ? "error" : "ok", summary: contentText(content), ...(isTelling ? { details } : {}) };
 }

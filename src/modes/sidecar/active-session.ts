@@ -13,9 +13,10 @@ import { progressOf, replyMarkEntry, turnEndedEntry, turnStartedEntry } from "..
 import type { AbortReason, Session } from "../../session/session.ts";
 import { type LiveState, sessionStateOf } from "../../session/state.ts";
 import type { SessionStore } from "../../session/store.ts";
+import { approvalEntry } from "../../session/turn-facts.ts";
 import { TurnQueue } from "../../session/turn-queue.ts";
 import { createSidecarProjection, type SidecarEventBody } from "../../wire/sidecar/project.ts";
-import type { CompactionResponse, ContextUsage, RequestId, SendMessageResponse, SessionState } from "../../wire/sidecar/schema.ts";
+import type { CompactionResponse, RequestId, SendMessageResponse, SessionState } from "../../wire/sidecar/schema.ts";
 import type { Selection } from "./engine-desk.ts";
 import type { SwitchableEngine } from "./switchable-engine.ts";
 
@@ -59,7 +60,9 @@ export class ActiveSession {
   #turn: { openSteps: number; ended?: TurnEnded; isParked: boolean; isCancelled: boolean } | undefined;
   #steersPending = 0;
   #lateResults: ToolResultMessage[] = [];
-  #contextUsage: ContextUsage | undefined;
+  #contextUsage: LiveState["contextUsage"];
+  /** Why the last compaction freed nothing. */
+  #compactionWarning: string | undefined;
 
   constructor(options: ActiveSessionOptions, engine: SwitchableEngine, open: OpenSession) {
     const { id, runtime, selection, store } = options;
@@ -116,8 +119,10 @@ export class ActiveSession {
   }
 
   answer(approvalId: string, answer: ApprovalAnswer): { resolved: boolean; grant?: "once" | "session" } {
+    const asked = this.#session.pendingApprovals.find(({ id }) => id === approvalId);
     const answered = this.#session.answerApproval(approvalId, answer);
-    if (answered === undefined) return { resolved: false };
+    if (answered === undefined || asked === undefined) return { resolved: false };
+    this.#store(approvalEntry({ toolCallId: asked.call.id, verdict: answer.approved ? "approved" : "denied", category: asked.need.category }));
     void this.#write({ type: "metric", payload: { name: answer.approved ? "agent.approval.granted" : "agent.approval.denied", value: 1 } });
     return { resolved: true, ...answered };
   }
@@ -158,11 +163,12 @@ export class ActiveSession {
       openSteps: turn?.openSteps ?? 0,
       results: this.#lateResults,
       extra: {
-        ...(this.#contextUsage === undefined ? {} : { contextUsage: this.#contextUsage }),
         approvalLevel,
         model: this.#selection.model,
         ...(pending.length > 0 ? { pendingApprovals: pending } : {}),
+        ...(this.#compactionWarning === undefined ? {} : { compactionWarning: this.#compactionWarning }),
       },
+      contextUsage: this.#contextUsage,
     };
   }
 
@@ -222,7 +228,8 @@ export class ActiveSession {
         if (turn) turn.isParked = event.type === "engine_waiting";
         return;
       case "compaction_ended":
-        if (event.result) this.#store(compactionEntry({ reason: event.reason, model: this.#selection.model }));
+        this.#compactionWarning = event.result ? undefined : event.errorMessage;
+        if (event.result) this.#store(compactionEntry({ reason: event.reason, model: this.#selection.model, usage: event.usage, calls: event.calls }));
         return;
       case "queue_changed":
         this.#steersPending = event.steering.length;
@@ -250,23 +257,18 @@ export class ActiveSession {
     this.#store(turnEndedEntry({ turnIndex, reason, stepCount, ...(cause === undefined ? {} : { cause }), ...(failure === undefined ? {} : { message: failure.message }) }));
   }
 
-  #usageOf(tokens: number): ContextUsage {
+  #usageOf(tokens: number): NonNullable<LiveState["contextUsage"]> {
     const { engine } = this.#engine;
-    const { contextWindow } = engine.info();
     const head = this.#session.system;
     const system = Math.min(tokens, engine.countTokens?.(head) ?? Math.ceil(head.length / charactersPerToken));
-    const conversation = tokens - system;
     return {
       tokens,
-      contextWindow,
-      droppedTurns: 0,
-      conversationTokens: conversation,
-      conversationCap: Math.max(0, contextWindow - system),
-      conversationPairs: this.#turnCount,
-      droppedPairs: 0,
+      contextWindow: engine.info().contextWindow,
+      conversationTokens: tokens - system,
+      conversationCap: this.#session.contextThreshold,
       sections: [
         { label: "system", tokens: system },
-        { label: "conversation", tokens: conversation },
+        { label: "conversation", tokens: tokens - system },
       ],
     };
   }
