@@ -18,6 +18,8 @@ export function firstDialect(supportsTools: boolean | undefined): Dialect {
   return { calls: supportsTools === false ? "schema" : "native", responseFormat: true, systemRole: true, streamOptions: true, temperature: true, seed: true, maxTokensKey: "max_tokens" };
 }
 
+const noToolRole = /roles? must alternate|only user and assistant roles|(?:unsupported|unknown|unexpected|invalid).{0,20}\brole\b|\brole\b.{0,20}\btool\b/i;
+
 interface Lesson {
   says: RegExp;
   applies: (dialect: Dialect) => boolean;
@@ -31,7 +33,9 @@ const lessons: readonly Lesson[] = [
   { says: /stream_options|include_usage/i, applies: (dialect) => dialect.streamOptions, change: { streamOptions: false } },
   { says: /temperature/i, applies: (dialect) => dialect.temperature, change: { temperature: false } },
   { says: /\bseed\b/i, applies: (dialect) => dialect.seed, change: { seed: false } },
-  { says: /system (?:role|message|prompt)s?(?: is| are)? (?:not|un)|(?:not|n't) support.{0,20}system|only user and assistant roles|unsupported role/i, applies: (dialect) => dialect.systemRole, change: { systemRole: false } },
+  { says: /system (?:role|message|prompt)s?(?: is| are)? (?:not|un)|(?:not|n't) support.{0,20}system|only user and assistant roles|unsupported role|roles? must alternate/i, applies: (dialect) => dialect.systemRole, change: { systemRole: false } },
+  // The roles of calls and results are what is left to be refused.
+  { says: noToolRole, applies: (dialect) => dialect.calls === "native", change: { calls: "schema" } },
   { says: noTools, applies: (dialect) => dialect.calls === "native", change: { calls: "schema" } },
   { says: /response_format|json_schema|structured output|guided|grammar/i, applies: (dialect) => dialect.responseFormat && dialect.calls === "schema", change: { calls: "text", responseFormat: false } },
   { says: /response_format|json_schema|structured output|guided|grammar/i, applies: (dialect) => dialect.responseFormat, change: { responseFormat: false } },

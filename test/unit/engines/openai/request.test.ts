@@ -168,6 +168,28 @@ describe("refusals", () => {
     expect(played.bodies()[1]?.["messages"]).toEqual([{ role: "user", content: "Be brief.\n\nhi" }]);
   });
 
+  const alternating: [string, string][] = [
+    ["that demands alternation", "Conversation roles must alternate user/assistant/user/assistant/..."],
+    ["that knows two roles", "Only user and assistant roles are supported!"],
+  ];
+  for (const [name, message] of alternating) {
+    test(`a template ${name} gets calls and results as an alternating chat`, async () => {
+      await using played = await play([refusal(message), refusal(message), done]);
+      expect(await run(played, request({ messages: conversation }))).toMatchObject({ last: { type: "ended" } });
+      const bodies = played.bodies();
+      expect(bodies).toHaveLength(3);
+      const roles = (bodies[2]?.["messages"] as { role: string }[]).map(({ role }) => role);
+      expect(roles).toEqual(["user", "assistant", "user"]);
+      expect(bodies.map((body) => "tools" in body)).toEqual([true, true, false]);
+    });
+  }
+
+  test("a template without a role for results keeps its system message", async () => {
+    await using played = await play([refusal("Unexpected message role: tool"), done]);
+    await run(played, request({ messages: conversation }));
+    expect((played.bodies()[1]?.["messages"] as { role: string }[]).map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+  });
+
   test("neither tools nor schemas: calls in words, past calls as text", async () => {
     await using played = await play([refusal("m does not support tools"), refusal("response_format is not supported"), saying({ content: 'fs_list(path=".")' })]);
     const { blocks } = await run(played, request({ messages: conversation }));

@@ -58,6 +58,47 @@ describe("transcripts", () => {
     });
   });
 
+  const read = { call: "fs.read", arguments: { path: "a" }, raw: '{"path":"a"}' };
+  const others: { name: string; file: string; blocks: object[]; last: object }[] = [
+    {
+      name: "OpenAI: two calls whose pieces come in turns",
+      file: "openai-interleaved-calls",
+      blocks: [{ text: "Both." }, { call: "fs.read", id: "call_a", arguments: { path: "aé" }, raw: '{"path":"a\\u00e9"}' }, { ...list, id: "call_b" }],
+      last: { rawStopReason: "tool_calls", usage: usageOf({ input: 80, output: 20 }) },
+    },
+    {
+      name: "llama-server: thoughts, two calls in pieces, cached tokens",
+      file: "llama-server-thinking-calls",
+      blocks: [{ thinking: "Two looks." }, { ...list, id: "nW3kq9" }, { ...read, id: "b7RtY2" }],
+      last: { rawStopReason: "tool_calls", usage: usageOf({ input: 4, cacheRead: 60, output: 24 }) },
+    },
+    {
+      name: "vLLM: two calls, `reasoning`, finish_reason stop",
+      file: "vllm-parallel-calls",
+      blocks: [{ thinking: "Hm." }, { ...list, id: "chatcmpl-tool-1a", raw: '{"path": "."}' }, { ...read, id: "chatcmpl-tool-2b", raw: '{"path": "a"}' }],
+      last: { rawStopReason: "stop", usage: usageOf({ input: 70, output: 20 }) },
+    },
+    {
+      name: "LM Studio: ids of digits, empty texts and names beside pieces",
+      file: "lm-studio-calls",
+      blocks: [{ ...list, id: "365174485" }, { ...read, id: "365174486" }],
+      last: { rawStopReason: "tool_calls", usage: usageOf({ input: 90, output: 30 }) },
+    },
+  ];
+  for (const { blocks, file, last, name } of others) {
+    test(name, async () => {
+      await using played = await play([transcript(file)]);
+      expect(await run(played)).toEqual({ blocks, last: { type: "ended", stop: "end", ...last } } as Awaited<ReturnType<typeof run>>);
+    });
+  }
+
+  test("Ollama: two calls of one tool and one index, finish_reason stop, no usage", async () => {
+    await using played = await play([transcript("ollama-stop-calls")]);
+    const { blocks, last } = await run(played);
+    expect(blocks).toEqual([{ ...list, id: "call_k1" }, { call: "fs.list", id: "call_k2", arguments: { path: "src" }, raw: '{"path":"src"}' }]);
+    expect(last).toMatchObject({ type: "ended", stop: "end", rawStopReason: "stop", usage: { estimated: true } });
+  });
+
   test("calls without id, index, finish_reason and usage", async () => {
     await using played = await play([transcript("bare-calls")]);
     const { blocks, last } = await run(played);
