@@ -35,8 +35,11 @@ export interface FuzzLine {
   bytes: Uint8Array | string;
   /** A valid envelope whose payload was changed. */
   isMutated?: boolean;
-  /** A request, answered exactly once; its id as the host gave it. */
-  request?: { id: unknown; type: unknown; text: string };
+  /**
+   * A request, answered exactly once; its id as the host gave it. `raw` = the line that was sent where the parser may find it
+   * too deep: then it is a parse_error instead, and `text` has something shallow in that place.
+   */
+  request?: { id: unknown; type: unknown; text: string; raw?: string };
 }
 
 type Payload = Record<string, unknown>;
@@ -73,9 +76,48 @@ function envelope(random: Random, known: Known): FuzzLine {
   const type = random.one(weighted);
   const payload = payloads[type]?.(random, known) ?? {};
   const isMutated = random.chance(0.68);
-  lastId += 1;
   const extra = random.chance(0.1) ? { extra: anything(random) } : {};
-  return { ...line({ kind: "request", id: random.chance(0.1) ? lastId : `r${lastId}`, type, payload: isMutated ? mutated(payload, random) : payload, ...extra }), isMutated };
+  const frame = { kind: "request", id: freshId(random), type, payload: isMutated ? mutated(payload, random) : payload, ...extra };
+  const shape = random.below(50);
+  if (isMutated && shape === 0) return { ...tooDeep(frame, random), isMutated };
+  if (isMutated && shape === 1) return { bytes: notUtf8(frame, random), isMutated };
+  return { ...line(frame), isMutated };
+}
+
+/** Mostly short; also numbers, names of prototypes, and long ones. Each is used once. */
+function freshId(random: Random): string | number {
+  lastId += 1;
+  switch (random.below(20)) {
+    case 0:
+      return lastId;
+    case 1:
+      return -lastId / 1024;
+    case 2:
+      return `${random.one(["__proto__", "constructor", "toString", "\ud800", "\u2028", "\0", '"'])}${lastId}`;
+    case 3:
+      return `${"i".repeat(random.below(random.chance(0.1) ? 100_000 : 500))}${lastId}`;
+    default:
+      return `r${lastId}`;
+  }
+}
+
+/** Nested as deep as a stack may be, in a field that takes no such thing or that nobody knows. */
+function tooDeep(frame: Payload, random: Random): FuzzLine {
+  const depth = random.one([200, 5000, 100_000]);
+  const [open, close] = random.one([["[", "]"], ['{"a":', "}"]] as const);
+  const deep = `${open.repeat(depth)}1${close.repeat(depth)}`;
+  const name = random.one(["text", "sessionId", "approved", "workingDir", "extra", "__proto__"]);
+  const place = `"${name}":"(deep)"`;
+  const text = JSON.stringify({ ...frame, payload: {} }).replace('"payload":{}', () => `"payload":{${place}}`);
+  const raw = text.replace('"(deep)"', () => deep);
+  return { bytes: `${raw}\n`, request: { id: frame["id"], type: frame["type"], text: name === "extra" ? text : text.replace('"(deep)"', "[]"), raw } };
+}
+
+/** The bytes of a request with one that is in no UTF-8. */
+function notUtf8(frame: Payload, random: Random): Uint8Array {
+  const bytes = Buffer.from(`${JSON.stringify(frame)}\n`);
+  bytes[random.below(bytes.length - 1)] = random.one([0xff, 0xc0, 0xf8]);
+  return bytes;
 }
 
 function brokenEnvelope(random: Random, known: Known): FuzzLine {
@@ -122,7 +164,7 @@ function garbage(random: Random): Uint8Array | string {
 
 function mutated(payload: Payload, random: Random): Payload {
   const keys = Object.keys(payload);
-  const key = keys.length > 0 && random.chance(0.8) ? random.one(keys) : random.one(["sessionId", "text", "force", "limit", "model", "__proto__", "payload", word(random)]);
+  const key = keys.length > 0 && random.chance(0.8) ? random.one(keys) : random.one(["sessionId", "text", "force", "limit", "model", "__proto__", "constructor", "hasOwnProperty", "payload", word(random)]);
   const rest = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== key));
   return random.chance(0.2) ? rest : { ...rest, [key]: anything(random) };
 }
@@ -130,7 +172,8 @@ function mutated(payload: Payload, random: Random): Payload {
 function anything(random: Random, depth = 0): unknown {
   const plain: unknown[] = [null, true, false, 0, -1, 1.5, 1e300, "", " ", "x", "s-x", "\u2028\u2029\ud800", "é".repeat(random.below(300)), word(random)];
   if (depth > 3 || random.chance(0.7)) return random.one(plain);
-  return random.chance(0.5) ? Array.from({ length: random.below(4) }, () => anything(random, depth + 1)) : { [random.one(["a", "id", "text", ""])]: anything(random, depth + 1) };
+  if (depth === 0 && random.chance(0.05)) return Array.from({ length: 300 }).reduce<unknown>((inner) => [inner], 1);
+  return random.chance(0.5) ? Array.from({ length: random.below(4) }, () => anything(random, depth + 1)) : { [random.one(["a", "id", "text", "", "__proto__", "constructor"])]: anything(random, depth + 1) };
 }
 
 function session(random: Random, known: Known): string {

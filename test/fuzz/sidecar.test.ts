@@ -13,7 +13,7 @@ const firstSeed = Number(process.env["ATOMIC_TEST_SEED"] ?? (isLong ? Date.now()
 /** Lines of one write, and requests that may wait for their answer. */
 const linesAtOnce = 20;
 const openMax = 4;
-const limitMs = 120_000;
+const limitMs = 600_000;
 
 /** What the streams held, all together. */
 const met = new Set<string>();
@@ -53,6 +53,8 @@ class Fuzz {
   /** By id, as JSON: how many answers are still to come. */
   readonly #open = new Map<string, number>();
   #openCount = 0;
+  /** Lines that the parser may refuse, with what stands for them among the requests. */
+  readonly #deep = new Map<string, SidecarHost["requests"][number]>();
   #read = 0;
   #sessions: string[] = ["s-none"];
   #approvals: string[] = [];
@@ -89,7 +91,9 @@ class Fuzz {
     for (const { request } of lines) {
       if (!request) continue;
       this.#count(request.id, 1);
-      this.#host.requests.push({ id: request.id as string, type: String(request.type), line: request.text });
+      const sent = { id: request.id as string, type: String(request.type), line: request.text };
+      this.#host.requests.push(sent);
+      if (request.raw !== undefined) this.#deep.set(request.raw, sent);
     }
     this.#host.transport.write(Buffer.concat(lines.map(({ bytes }) => Buffer.from(bytes))));
   }
@@ -98,7 +102,7 @@ class Fuzz {
   async settle(most: number): Promise<void> {
     for (let rounds = 0; this.#follow() > most; rounds++) {
       if (this.#host.transport.ended()) throw new Error("the process ended");
-      if (rounds > 5000) throw new Error(`no answer to ${this.unanswered().slice(0, 10).join(", ")}`);
+      if (rounds > 50_000) throw new Error(`no answer to ${this.unanswered().slice(0, 10).join(", ")}`);
       if (rounds % 50 === 49) this.#ask("cancel", { sessionId: this.known().sessionId });
       await this.#host.transport.changed();
     }
@@ -128,9 +132,19 @@ class Fuzz {
 
   #take({ correlationId, kind, ok, payload, type }: Frame): void {
     if (kind === "response") this.#count(correlationId, -1);
+    if (payload?.["code"] === "parse_error") this.#refuse(String(payload["stack"]));
     if (type === "session_started") this.#sessions.push(String(payload?.["sessionId"]));
     if (type === "approval_request") this.#approvals.push(String(payload?.["approvalId"]));
     if (kind === "response" && ok && isObject(payload) && payload["resolved"] === true && this.#random.chance(0.5)) this.#approvals.pop();
+  }
+
+  /** A line that was too deep for the parser was no request. */
+  #refuse(raw: string): void {
+    const refused = this.#deep.get(raw);
+    if (refused === undefined) return;
+    this.#deep.delete(raw);
+    this.#host.requests.splice(this.#host.requests.indexOf(refused), 1);
+    this.#count(refused.id, -1);
   }
 
   #count(given: unknown, by: number): void {
