@@ -29,7 +29,7 @@ export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
     kind: "text",
     info: () => infoOf(options, model.current()?.plan ?? (plan ??= planQuietly(options))),
     openState: () => (model.current() !== undefined ? "ready" : model.isOpening() ? "loading" : undefined),
-    countTokens: (text) => model.current()?.model.tokenize(text).length,
+    countTokens: (text) => model.current()?.tokenizer.count(text),
     open: async (signal, onProgress) => void (await model.open(signal, onProgress)),
     async *complete(request) {
       const counts: Counts = { input: 0, output: 0, cacheRead: 0 };

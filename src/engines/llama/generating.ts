@@ -32,7 +32,8 @@ const anyText = "root ::= [^\\x00]+";
 export async function* generate(open: OpenModel, prompt: RenderedChat, request: TextRequest, counts: Counts): AsyncGenerator<TextEvent, void, void> {
   const { signal } = request;
   const grammarState = grammarStateOf(open, request);
-  const promptTokens = open.tokenizer.tokenize(prompt.segments);
+  const promptTokens = await open.tokenizer.tokenize(prompt.segments, signal);
+  if (promptTokens === undefined) return yield ended("aborted", counts);
   const { tokens } = promptTokens;
   // The last cell of the window stays free for the binding.
   if (tokens.length > open.plan.contextSize - 1) throw new PromptOverflow(`The prompt has ${tokens.length} tokens, the model's window ${open.plan.contextSize}.`);
