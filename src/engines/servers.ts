@@ -11,7 +11,11 @@ export interface ServerSettings {
     firstTokenTimeoutMs: number;
     streamTotalTimeoutMs: number;
   };
-  llm: { idleTimeoutMs: number };
+  llm: {
+    idleTimeoutMs: number;
+    /** `native_tools`: the server's own tool calls, whatever its kind; `grammar`: none of them; `auto`: the best form of its kind. */
+    toolTransport: "auto" | "grammar" | "native_tools";
+  };
 }
 
 export interface ProviderSettings {
@@ -67,13 +71,15 @@ export async function providerEngine(
   const apiKey = provider.apiKey ?? (provider.apiKeyEnvVar === undefined ? undefined : variable(provider.apiKeyEnvVar));
   const requestTimeoutMs = provider.requestTimeoutMs ?? settings.localModels.requestTimeoutMs;
   const common = { url: provider.url, ...(apiKey === undefined ? {} : { apiKey }), ...(provider.headers ? { headers: provider.headers } : {}), requestTimeoutMs, idleTimeoutMs: settings.llm.idleTimeoutMs, log };
-  if (provider.kind === "llama-server") {
+  const { toolTransport } = settings.llm;
+  if (provider.kind === "llama-server" && toolTransport !== "native_tools") {
     const { createLlamaServerEngine } = await import("./llama-server/engine.ts");
     const { healthTimeoutMs, firstTokenTimeoutMs, streamTotalTimeoutMs } = settings.localModels;
     return createLlamaServerEngine({ ...common, provider: provider.id, healthTimeoutMs, firstTokenTimeoutMs, streamTotalTimeoutMs });
   }
   const { createOpenAiEngine } = await import("./openai/engine.ts");
-  const { contextWindow, extraBody, maxOutputTokens, supportsParallelTools, supportsTools } = provider;
+  const { contextWindow, extraBody, maxOutputTokens, supportsParallelTools } = provider;
+  const supportsTools = toolTransport === "auto" ? provider.supportsTools : toolTransport === "native_tools";
   return createOpenAiEngine({
     ...common,
     id: provider.id,
