@@ -4,8 +4,8 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { executablePath } from "../support/atomic.ts";
-import type { HostRequestType } from "../../src/wire/sidecar/schema.ts";
-import type { ScriptItem } from "../support/scripted.ts";
+import { HostRequestType, SidecarEventType } from "../../src/wire/sidecar/schema.ts";
+import type { Script, ScriptItem } from "../support/scripted.ts";
 import { checkSeen, type Frame, hostInProcess, hostOfExecutable, type SidecarHost, tokenOf } from "../support/sidecar-host.ts";
 import { makeWorkspace } from "../support/workspace.ts";
 
@@ -13,8 +13,9 @@ interface Case {
   title: string;
   config?: { [name: string]: unknown };
   files?: { [path: string]: string };
-  /** What the scripted model says. */
+  /** What the scripted model says, and what else its script holds. */
   steps: ScriptItem[][];
+  script?: Omit<Script, "steps">;
   /** Requests, and the frames that are waited for, each behind the one before. `$session`, `$approval`, `$model`, `$workspace` are filled in. */
   play: ({ do: HostRequestType; payload?: unknown } | { await: string })[];
 }
@@ -28,7 +29,7 @@ symlinkSync(executablePath(), link);
 afterAll(() => links[Symbol.dispose]());
 
 async function play(golden: Case, host: SidecarHost): Promise<string> {
-  const model = host.script(golden.steps);
+  const model = host.script(golden.steps, golden.script);
   let seen = 0;
   for (const action of golden.play) {
     if ("do" in action) {
@@ -60,7 +61,7 @@ function transcript(host: SidecarHost, model: string): string {
   const lines = host.frames.filter(({ type }) => type !== "metric" && type !== "model_loading").map((frame: Frame) => {
     const { id: _id, ...rest } = frame;
     return JSON.stringify(rest, (key, value: unknown) => {
-      if (typeof value === "number" && /^(durationMs|expiresAt|at|createdAt|updatedAt|promptTokens|tokens|tokensUsed|conversationTokens|conversationCap|tokensBefore)$/.test(key)) return `<${key}>`;
+      if (typeof value === "number" && /^(durationMs|expiresAt|at|createdAt|updatedAt|promptTokens|tokens|tokensUsed|conversationTokens|conversationCap|tokensBefore|waitedMs|retryInMs)$/.test(key)) return `<${key}>`;
       if (key === "stack" || key === "llamaUrl" || key === "agentVersion" || key === "sandbox" || key === "commandHash") return `<${key}>`;
       return value;
     });
@@ -86,6 +87,17 @@ for (const golden of cases) {
   });
 }
 
-test("the independent checker takes all of these streams", () => {
+/** Free in number, reserved, or as long as the catalogue; parse errors and their like are no requests (S-3). */
+const elsewhere = ["metric", "model_loading", "pong", "trace", "models_list", "compaction_progress"];
+
+test("each request and each event occurs in some case", () => {
+  const text = cases.map(({ path }) => readFileSync(join(path, "frames.jsonl"), "utf8")).join("");
+  const told = new Set([...text.matchAll(/^\{"kind":"event","type":"(\w+)"/gm)].map(([, type = ""]) => type));
+  const asked = new Set(cases.flatMap(({ play: actions }) => actions.flatMap((action) => ("do" in action ? [action.do] : []))));
+  expect(SidecarEventType.options.filter((type) => !told.has(type) && !elsewhere.includes(type))).toEqual([]);
+  expect(HostRequestType.options.filter((type) => !asked.has(type) && !elsewhere.includes(type))).toEqual([]);
+});
+
+test("the checkers take all of these streams", () => {
   expect(checkSeen()).toEqual([]);
 });
