@@ -36,7 +36,7 @@ export async function runSidecar(options: SidecarOptions): Promise<number> {
   return await new Sidecar(options).run();
 }
 
-const capabilities = [
+const capabilities: PingResponse["capabilities"] = [
   "approval_withdrawn",
   "approval_grants",
   "assistant_reset",
@@ -46,7 +46,7 @@ const capabilities = [
   "models",
   "resume_session",
   "step_index",
-] as const;
+];
 
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
@@ -168,7 +168,7 @@ class Sidecar {
       version: "0.1.0",
       agentVersion,
       protocol: { name: "atomic-agent-sidecar", revision: 1 },
-      capabilities: [...capabilities],
+      capabilities,
       sandbox,
       ...(selection === undefined ? {} : { model: selection.model, engine: selection.engine }),
     };

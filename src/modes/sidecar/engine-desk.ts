@@ -33,6 +33,7 @@ export class EngineDesk {
   /** Engines that still serve a turn though another one was chosen. */
   #leaving: Promise<Engine>[] = [];
   #known: Catalog | undefined;
+  #url: { value: string; seenAt: number } | undefined;
 
   constructor(settings: EngineSettings, places: EnginePlaces, llamaUrl: string) {
     this.#settings = settings;
@@ -102,11 +103,11 @@ export class EngineDesk {
     return { url: localModels.url, error, mode: "external", hint: localModels.mode === "external" ? server : `${server}, or install a model with \`atomic models pull\`` };
   }
 
-  /** Where the local models are served (sidecar.md 3.2). Looks into the models' folder where the mode is open; loads nothing. */
+  /** Where the local models are served (sidecar.md 3.2). Looks into the models' folder where the mode is open, once a second at most; loads nothing. */
   get llamaUrl(): string {
-    const { localModels } = this.#settings;
-    const isExternal = localModels.mode === "external" || (localModels.mode === null && localModels.managed.modelId === null && !isDefaultInstalled(this.#store()));
-    return isExternal ? localModels.url : this.#llamaUrl;
+    const now = performance.now();
+    if (this.#url === undefined || now - this.#url.seenAt > lookMs) this.#url = { value: this.#isExternal() ? this.#settings.localModels.url : this.#llamaUrl, seenAt: now };
+    return this.#url.value;
   }
 
   /** Everything that can be named, the active one marked. */
@@ -166,6 +167,11 @@ export class EngineDesk {
     return this.#settings.llm.providers.find(({ id }) => id === provider)?.kind ?? "openai-compatible";
   }
 
+  #isExternal(): boolean {
+    const { managed, mode } = this.#settings.localModels;
+    return mode === "external" || (mode === null && managed.modelId === null && !isDefaultInstalled(this.#store()));
+  }
+
   /** Read once: a ping asks for it too. */
   #catalog(): Catalog {
     this.#known ??= loadCatalog(this.#settings.localModels.customModels, this.#places.home);
@@ -176,6 +182,9 @@ export class EngineDesk {
     return { modelsDir: this.#places.modelsDir, catalog: this.#catalog() };
   }
 }
+
+/** Pings may come by the hundred. */
+const lookMs = 1000;
 
 function wishOf(model: string | undefined): EngineWish {
   return model === "llama-server" ? { provider: model } : { model };
