@@ -10,6 +10,7 @@ import { writeScript } from "../support/scripted.ts";
 import { makeWorkspace } from "../support/workspace.ts";
 import { measurePairs, median } from "./pairs.ts";
 import type { Speed } from "./speed.ts";
+import { measureRoundTrips, measureStarts, type RoundTrips, wireBounds } from "./wire.ts";
 import { deltaCount, measureSpeed, measureWaiting, streamBounds } from "./stream.ts";
 
 interface Row {
@@ -26,7 +27,8 @@ const { values: options } = parseArgs({ options: { quick: { type: "boolean", def
 
 process.env["ATOMIC_TEST_MODELS"] ??= join(repositoryRoot, "test/.cache/models");
 const rows: Row[] = [];
-for (const measure of options.quick ? [startUp, headerLine, streams] : [startUp, headerLine, streams, engineSpeed, tokensPerStep]) rows.push(...(await measure()));
+const quick = [startUp, headerLine, sidecarStart, roundTrips, streams];
+for (const measure of options.quick ? quick : [...quick, roundTripsWhileDecoding, engineSpeed, tokensPerStep]) rows.push(...(await measure()));
 printTable(rows);
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ date: new Date().toISOString(), machine: machine(), rows }, null, 2)}\n`);
 process.exitCode = rows.some(isMissed) ? 1 : 0;
@@ -53,6 +55,39 @@ async function headerLine(): Promise<Row[]> {
     return durationMs;
   };
   return [{ what: "atomic json, first line, against bun -e 0", unit: "ms", ...(await measurePairs(Number(options.pairs), ours, bareBun)) }];
+}
+
+/** The sidecar's start, against a compiled process that only echoes. */
+async function sidecarStart(): Promise<Row[]> {
+  say("start of the sidecar");
+  const { firstLine, session } = await measureStarts(Number(options.pairs));
+  return [
+    { what: "atomic sidecar, start to first frame, against an echo's first line", unit: "ms", ...firstLine },
+    { what: "atomic sidecar, start to session_started, against a line echoed", unit: "ms", ...session },
+  ];
+}
+
+/** Pings, each beside one to the echo. */
+async function roundTrips(): Promise<Row[]> {
+  say("round trips");
+  return [
+    ...tripRows("idle", await measureRoundTrips("idle", 1000), { median: wireBounds.idleMedianMost }),
+    ...tripRows("while 200 deltas a second stream", await measureRoundTrips("steady", 1000)),
+    ...tripRows("while deltas stream without end", await measureRoundTrips("flood", 500)),
+  ];
+}
+
+async function roundTripsWhileDecoding(): Promise<Row[]> {
+  say("round trips while a model decodes");
+  const weights = await ensureModel("smollm2-135m");
+  return tripRows("while smollm2-135m decodes", await measureRoundTrips({ weights }, 1000), { tail: wireBounds.decodingTailMost });
+}
+
+function tripRows(when: string, { median: half, tail }: RoundTrips, most: { median?: number; tail?: number } = {}): Row[] {
+  return [
+    { what: `ping ${when}, p50, against an echo`, unit: "ms", ...half, ...(most.median === undefined ? {} : { target: { most: most.median } }) },
+    { what: `ping ${when}, p99, against an echo`, unit: "ms", ...tail, ...(most.tail === undefined ? {} : { target: { most: most.tail } }) },
+  ];
 }
 
 /** Many small pieces through a pipe: how fast, and in what memory with readers of both kinds. */
