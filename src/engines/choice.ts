@@ -19,6 +19,7 @@ export interface EngineSettings extends ServerSettings {
     mode: "managed" | "external" | null;
     managed: {
       modelId: string | null;
+      engine: "llama" | "llama-server";
       contextSize: number;
       gpuLayers: "auto" | number;
       threads: number;
@@ -165,7 +166,8 @@ async function local(name: string | undefined, settings: EngineSettings, places:
 function inProcess(model: ResolvedModel, settings: EngineSettings, places: EnginePlaces): EngineChoice {
   const create = async (): Promise<Engine> => {
     const [{ createLlamaEngine }, { headerInSlices }] = await Promise.all([import("./llama/engine.ts"), import("../models/known-header.ts")]);
-    const { contextSize, flashAttention, gpuLayers, kvCacheType, promptState, threads } = settings.localModels.managed;
+    const { contextSize, engine: wanted, flashAttention, gpuLayers, kvCacheType, promptState, threads } = settings.localModels.managed;
+    if (wanted === "llama-server") places.log("warn", "localModels.managed.engine: this version starts no llama-server of its own, so the model runs in process; a server that runs already is used with localModels.mode external");
     // Known before anybody asks; what is wrong with it is told when the model opens.
     await headerInSlices(model.path).catch(() => undefined);
     const engine = createLlamaEngine({
