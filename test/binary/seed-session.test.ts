@@ -1,4 +1,4 @@
-// The protocol page's minimal session, frame by frame as it stands there: the same ids, the same payloads, nothing added.
+// The protocol page's minimal session, frame by frame as it stands there: the same ids, the same payloads but for the folder.
 // Each answer must have the keys that the page shows, in its order, though there may be more of them.
 import { expect, test } from "bun:test";
 import { createInterface } from "node:readline";
@@ -39,11 +39,11 @@ test("ping, start_session, send_message, as the page shows them", async () => {
   expect(Object.keys(ping)).toEqual(["kind", "id", "correlationId", "ok", "payload"]);
   expect([ping.ok, ping.payload["ok"]]).toEqual([true, true]);
 
-  const started = await exchange("2", '{"kind":"request","id":"2","type":"start_session","payload":{"workingDir":"/Users/you/project"}}');
+  const started = await exchange("2", `{"kind":"request","id":"2","type":"start_session","payload":{"workingDir":${JSON.stringify(place.path)}}}`);
   const sessionId = String(started.payload["sessionId"]);
   expect(started).toMatchObject({ ok: true, payload: { sessionId: expect.stringMatching(/^s-/) } });
   const event = frames.findIndex(({ type }) => type === "session_started");
-  expect(frames[event]?.payload).toMatchObject({ sessionId, workingDir: "/Users/you/project" });
+  expect(frames[event]?.payload).toMatchObject({ sessionId, workingDir: place.path });
   // The event stands before the response.
   expect(event).toBeLessThan(frames.indexOf(started));
 
