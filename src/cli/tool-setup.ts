@@ -1,7 +1,7 @@
 // The tools of a session, from the configuration and the command line.
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { LoadedConfig } from "../config/load.ts";
 import { AgentError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
@@ -51,8 +51,8 @@ export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, st
       defaultTimeoutMs: shell.defaultTimeoutMs,
       sandbox: shell.sandbox,
       network: shell.network,
-      readPaths: shell.readPaths,
-      writePaths: shell.writePaths,
+      readPaths: shell.readPaths.map((path) => absolutePath(path, places)),
+      writePaths: shell.writePaths.map((path) => absolutePath(path, places)),
       environment: env,
       secretVariables: config.llm.providers.flatMap(({ apiKeyEnvVar }) => apiKeyEnvVar ?? []),
     },
@@ -74,6 +74,11 @@ export function setUpTools(loaded: LoadedConfig, env: Readonly<Record<string, st
 /** Where the skills of a session in this folder lie. */
 export function skillPlaces({ config, paths }: LoadedConfig, workspace: string): SkillPlaces {
   return { globalDir: paths.skills, projectDir: join(workspace, ".atomic-agent", "skills"), disabled: config.skills.disabled, platform: process.platform };
+}
+
+/** A folder of the configuration: `~` is the home, a relative one lies in the workspace. */
+function absolutePath(path: string, { home, workspace }: { home: string; workspace: string }): string {
+  return path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : resolve(workspace, path);
 }
 
 function catalogText(skills: Skills, tokensMax: number, log: Log): string[] {
