@@ -14,7 +14,8 @@ async function answers(frames: readonly unknown[]): Promise<Frame[]> {
 }
 
 /** The error event that has to be the next frame behind a hard failure. */
-function expectRefusal(host: SidecarHost, refused: Frame, field?: string): void {
+async function expectRefusal(host: SidecarHost, refused: Frame, field?: string): Promise<void> {
+  await host.frame(() => host.frames.length > host.frames.indexOf(refused) + 1, "the error behind a failed response");
   expect([refused.kind, refused.ok, refused.payload, refused.error?.code, refused.error?.field]).toEqual(["response", false, {}, "handler_failed", field]);
   const next = host.frames[host.frames.indexOf(refused) + 1];
   expect([next?.kind, next?.type, next?.correlationId, next?.payload?.["code"], next?.payload?.["message"]]).toEqual(["event", "error", refused.correlationId, "handler_failed", refused.error?.message]);
@@ -46,7 +47,7 @@ test("S-12 an id that waits for its answer is refused as a duplicate and the fir
   host.send("ping", {}, "same");
   const refused = await host.response("same");
   expect(refused.error).toEqual({ message: "duplicate request id", code: "handler_failed" });
-  expectRefusal(host, refused);
+  await expectRefusal(host, refused);
   const answer = await host.frame(({ correlationId, kind, ok: isOk }) => correlationId === turn && kind === "response" && isOk === true, "the turn's answer");
   expect(answer.payload).toMatchObject({ reason: "reply", turnCount: 1 });
   host.send("ping", {}, "same");
@@ -59,12 +60,12 @@ test("S-12 an id that waits for its answer is refused as a duplicate and the fir
 
 test("S-13 a payload that is no object is refused by name; ping, skill_list and shutdown ignore theirs; absent and null are an empty one", async () => {
   using host = hostOfExecutable();
-  for (const payload of [[], [1], "x", 7, true, false]) expectRefusal(host, await host.ask("cancel", payload), "payload");
+  for (const payload of [[], [1], "x", 7, true, false]) await expectRefusal(host, await host.ask("cancel", payload), "payload");
   for (const payload of [undefined, null, [], "x", 7, { extra: 1 }]) {
     expect([(await host.ask("ping", payload)).ok, (await host.ask("skill_list", payload)).payload]).toEqual([true, { skills: [] }]);
     expect([(await host.ask("list_sessions", payload === undefined ? undefined : null)).payload, (await host.ask("models_list", null)).ok]).toEqual([{ sessions: [] }, true]);
   }
-  expectRefusal(host, await host.ask("cancel"), "sessionId");
+  await expectRefusal(host, await host.ask("cancel"), "sessionId");
   expect((await host.ask("shutdown", [])).payload).toEqual({ ok: true });
   await endsWell(host);
 });
@@ -84,8 +85,7 @@ test("S-14 behind each hard failure comes its error at once: equal message, a st
   const ids = host.sendAll(asked.map(([type, payload]) => [type, payload]));
   for (const [index, id] of ids.entries()) {
     const refused = await host.response(id);
-    await host.frame(() => host.frames.length > host.frames.indexOf(refused) + 1, "its error");
-    expectRefusal(host, refused, asked[index]?.[2]);
+    await expectRefusal(host, refused, asked[index]?.[2]);
     expect(refused.error?.message).toStartWith(asked[index]?.[3] ?? "?");
   }
   await endsWell(host);
@@ -135,8 +135,7 @@ describe("fields", () => {
     for (const value of values) {
       const { [field]: _left, ...rest } = valid()[type] ?? {};
       const refused = await host.ask(type, value === missing ? rest : { ...rest, [field]: value });
-      await host.frame(() => host.frames.length > host.frames.indexOf(refused) + 1, "its error");
-      expectRefusal(host, refused, field);
+        await expectRefusal(host, refused, field);
       expect(refused.error?.message).toContain(field);
     }
     expect(await state()).toEqual(before);
