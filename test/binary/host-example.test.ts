@@ -2,61 +2,13 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { buildClient } from "../../build/client.ts";
-import { executablePath, repositoryRoot } from "../support/atomic.ts";
-import { openPage, type Page } from "../support/chromium.ts";
-import { writeScript, type ScriptItem } from "../support/scripted.ts";
+import { repositoryRoot } from "../support/atomic.ts";
+import { openPage } from "../support/chromium.ts";
+import { type ExampleHost, isOpen, say, startHost, status, texts } from "../support/example-host.ts";
 import { until } from "../support/until.ts";
-import { makeWorkspace, type FileTree, type Workspace } from "../support/workspace.ts";
-
-interface Host extends AsyncDisposable {
-  place: Workspace;
-  url: string;
-  pid: number;
-  /** Ends it as a terminal would. @returns its status */
-  end(): Promise<number>;
-}
-
-async function startHost(runtime: "node" | "bun", steps: ScriptItem[][], files: FileTree = {}): Promise<Host> {
-  const place = makeWorkspace({ "workspace/": "", ...Object.fromEntries(Object.entries(files).map(([path, content]) => [`workspace/${path}`, content])) });
-  const main = join(repositoryRoot, "examples/host/main.mjs");
-  const model = writeScript(place.at("script.json"), { steps });
-  const child = Bun.spawn([runtime === "node" ? "node" : process.execPath, main, place.at("workspace"), "--model", model, "--level", "1", "--executable", executablePath()], {
-    env: { PATH: process.env["PATH"], HOME: place.path, ATOMIC_AGENT_STATE_DIR: place.at("state") },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const stderr = child.stderr.text();
-  const { value } = await child.stdout.getReader().read();
-  const url = new TextDecoder().decode(value).trim();
-  if (!url.startsWith("http://127.0.0.1:")) throw new Error(`the host did not start: ${await stderr}`);
-  return {
-    place,
-    url,
-    pid: child.pid,
-    async end() {
-      child.kill("SIGTERM");
-      return await child.exited;
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await child.exited;
-      place[Symbol.dispose]();
-    },
-  };
-}
-
-const texts = (page: Page, selector: string): Promise<string[]> => page.read(`[...document.querySelectorAll(${JSON.stringify(selector)})].map((element) => element.textContent)`);
-const status = (text: string): string => `document.getElementById("status").textContent === ${JSON.stringify(text)}`;
-const isOpen = 'document.getElementById("question").open';
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.click("#text");
-  await page.type(text);
-  await page.press("Enter");
-}
 
 /** Children of the host: the sidecar. */
-function sidecarOf({ pid }: Host): number {
+function sidecarOf({ pid }: ExampleHost): number {
   return Number(Bun.spawnSync(["cat", `/proc/${pid}/task/${pid}/children`]).stdout.toString().trim().split(" ")[0]);
 }
 
