@@ -1,66 +1,10 @@
 // The llama-server engine against a server that answers well or badly; test/model has the real one.
 import { describe, expect, test } from "bun:test";
-import type { TextEngine, TextEvent, TextRequest } from "../../../../src/core/engine.ts";
+import type { TextEvent } from "../../../../src/core/engine.ts";
 import { AgentError } from "../../../../src/core/error.ts";
-import { usageOf } from "../../../../src/core/message.ts";
-import { createLlamaServerEngine, type LlamaServerOptions } from "../../../../src/engines/llama-server/engine.ts";
-import { refusedUrl, startFaultServer, type Answer, type FaultServer, type KeptRequest } from "../../../support/fault-server.ts";
-
-const props = {
-  default_generation_settings: { n_ctx: 100 },
-  total_slots: 2,
-  model_alias: "/models/tiny.gguf",
-  chat_template: "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<|go|>{% endif %}",
-  bos_token: "<s>",
-  eos_token: "</s>",
-};
-const slots = [
-  { id: 0, is_processing: false, id_task: 4 },
-  { id: 1, is_processing: false },
-];
-const secret = "key-77e0c1";
-
-/** One token a character, so that prompts can be read back; 1 is what the server puts in front. */
-function tokenize({ json }: KeptRequest): Answer {
-  const { add_special: addSpecial, content } = json as { content: string; add_special: boolean };
-  return { status: 200, body: { tokens: [...(addSpecial ? [1] : []), ...[...content].map((character) => character.codePointAt(0))] } };
-}
-
-interface Behaviour {
-  completion: Answer | ((index: number) => Answer);
-  health?: Answer | ((index: number) => Answer);
-  props?: Answer;
-  slots?: Answer;
-}
-
-async function serve(behaviour: Behaviour): Promise<FaultServer> {
-  let completions = 0;
-  let healths = 0;
-  const choose = (told: Answer | ((index: number) => Answer), index: number): Answer => (typeof told === "function" ? told(index) : told);
-  return startFaultServer((request) => {
-    if (request.path === "/health") return choose(behaviour.health ?? { status: 200, body: { status: "ok" } }, healths++);
-    if (request.path === "/props") return behaviour.props ?? { status: 200, body: props };
-    if (request.path === "/slots") return behaviour.slots ?? { status: 200, body: slots };
-    if (request.path === "/tokenize") return tokenize(request);
-    return choose(behaviour.completion, completions++);
-  });
-}
-
-function connect(url: string, more: Partial<LlamaServerOptions> = {}): TextEngine {
-  return createLlamaServerEngine({ url, apiKey: secret, healthTimeoutMs: 500, firstTokenTimeoutMs: 2000, idleTimeoutMs: 2000, requestTimeoutMs: 2000, log: () => {}, ...more });
-}
-
-function request(more: Partial<TextRequest> = {}): TextRequest {
-  const chat: TextRequest["chat"] = [{ role: "user", text: "hi" }];
-  return { purpose: "step", chat, temperature: 0, maxTokens: 50, signal: new AbortController().signal, ...more };
-}
-
-const piece = (content: string, predicted: number) => ({ content, stop: false, tokens_predicted: predicted, tokens_evaluated: 9 });
-const end = { content: "", stop: true, stop_type: "eos", tokens_predicted: 3, timings: { cache_n: 4, prompt_n: 13, predicted_n: 3 } };
-
-function completionsOf(server: FaultServer): Record<string, unknown>[] {
-  return server.requests.filter(({ path }) => path === "/completion").map(({ json }) => json as Record<string, unknown>);
-}
+import type { LlamaServerOptions } from "../../../../src/engines/llama-server/engine.ts";
+import { refusedUrl, type Answer } from "../../../support/fault-server.ts";
+import { completionsOf, connect, end, piece, props, request, secret, serve } from "./support.ts";
 
 const prompt = "<|user|>hi<|go|>";
 
@@ -280,70 +224,5 @@ describe("slots", () => {
     await engines[1]?.close();
     await Array.fromAsync(connect(server.url).complete(request()));
     expect(completionsOf(server).at(-1)?.["id_slot"]).toBe(0);
-  });
-});
-
-describe("thinking", () => {
-  const thinks = { ...props, chat_template: "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<|go|>{% if not enable_thinking %}<think></think>{% endif %}{% endif %}" };
-  const textOf = (tokens: unknown): string => (tokens as number[]).map((token) => String.fromCodePoint(token)).join("").slice(1);
-
-  test("one request up to the closing mark, another for the answer, one usage", async () => {
-    const stopped = { ...end, stop_type: "word" };
-    await using server = await serve({ props: { status: 200, body: thinks }, completion: (index) => ({ events: index === 0 ? [piece("h", 1), piece("m", 2), stopped] : [piece("yes", 1), { ...end, tokens_predicted: 1, timings: { cache_n: 30, prompt_n: 2, predicted_n: 1 } }] }) });
-    const engine = connect(server.url);
-    const events = await Array.fromAsync(engine.complete(request({ grammar: "root ::= .+", thinkingTokensMax: 20 })));
-    const opened = "<|user|>hi<|go|><think>\n";
-    expect(events).toEqual([
-      { type: "prompt_accepted", promptTokens: 25, cachedTokens: 0, slotId: 1 },
-      { type: "thinking", text: "h" },
-      { type: "thinking", text: "m" },
-      { type: "text", text: "yes" },
-      // The thought with its mark is part of the output.
-      { type: "ended", stop: "end", rawStopReason: "eos", usage: usageOf({ input: 13, cacheRead: 4, output: 14, reasoning: 13 }) },
-    ]);
-    const sent = completionsOf(server);
-    expect(sent.map((body) => textOf(body["prompt"]))).toEqual([opened, `${opened}hm\n</think>\n\n`]);
-    expect(sent.map(({ grammar, n_predict, stop, temperature }) => ({ grammar, n_predict, stop, temperature }) as object)).toEqual([
-      { grammar: undefined, n_predict: 20, stop: ["</think>"], temperature: 0.6 },
-      { grammar: "root ::= .+", n_predict: 37, stop: undefined, temperature: 0 },
-    ]);
-    expect(engine.info().reasoning).toBe(true);
-    await engine.close();
-  });
-
-  test("takes at most half of the window that is left", async () => {
-    await using server = await serve({ props: { status: 200, body: thinks }, completion: { events: [end] } });
-    const engine = connect(server.url);
-    await Array.fromAsync(engine.complete(request({ maxTokens: 5000, thinkingTokensMax: 1500 })));
-    expect(completionsOf(server).map(({ n_predict }) => n_predict)).toEqual([37, 64]);
-    await engine.close();
-  });
-
-  test("not asked for: one request, whose prompt keeps the model from it", async () => {
-    await using server = await serve({ props: { status: 200, body: thinks }, completion: { events: [piece("a", 1), end] } });
-    const engine = connect(server.url);
-    await Array.fromAsync(engine.complete(request()));
-    expect(completionsOf(server).map(({ prompt: sent }) => textOf(sent))).toEqual(["<|user|>hi<|go|><think></think>"]);
-    await engine.close();
-  });
-
-  test("a failure or an abort inside the thought is the end", async () => {
-    await using server = await serve({ props: { status: 200, body: thinks }, completion: { events: [piece("h", 1), { error: { message: "boom", type: "server_error" } }] } });
-    const engine = connect(server.url);
-    const failed = await Array.fromAsync(engine.complete(request({ thinkingTokensMax: 20 })));
-    expect(failed.map(({ type }) => type)).toEqual(["prompt_accepted", "thinking", "failed"]);
-    expect(completionsOf(server)).toHaveLength(1);
-    await engine.close();
-    await using stalling = await serve({ props: { status: 200, body: thinks }, completion: { events: [piece("h", 1)], stallAtEnd: true } });
-    const other = connect(stalling.url);
-    const controller = new AbortController();
-    const seen: TextEvent[] = [];
-    for await (const event of other.complete(request({ thinkingTokensMax: 20, signal: controller.signal }))) {
-      seen.push(event);
-      if (event.type === "thinking") controller.abort();
-    }
-    expect(seen.at(-1)).toMatchObject({ type: "ended", stop: "aborted" });
-    expect(completionsOf(stalling)).toHaveLength(1);
-    await other.close();
   });
 });

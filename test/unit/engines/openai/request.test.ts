@@ -141,6 +141,8 @@ describe("what the server tells of itself", () => {
   });
 });
 
+const rolesOf = ({ messages }: Record<string, unknown>): string[] => (messages as { role: string }[]).map(({ role }) => role);
+
 describe("refusals", () => {
   const refusal = (message: string, status = 400): Answer => ({ status, body: { error: { message } } });
   const cases: { name: string; answer: Answer; gone: string; instead?: string }[] = [
@@ -178,8 +180,7 @@ describe("refusals", () => {
       expect(await run(played, request({ messages: conversation }))).toMatchObject({ last: { type: "ended" } });
       const bodies = played.bodies();
       expect(bodies).toHaveLength(3);
-      const roles = (bodies[2]?.["messages"] as { role: string }[]).map(({ role }) => role);
-      expect(roles).toEqual(["user", "assistant", "user"]);
+      expect(bodies.map(rolesOf)[2]).toEqual(["user", "assistant", "user"]);
       expect(bodies.map((body) => "tools" in body)).toEqual([true, true, false]);
     });
   }
@@ -187,7 +188,7 @@ describe("refusals", () => {
   test("a template without a role for results keeps its system message", async () => {
     await using played = await play([refusal("Unexpected message role: tool"), done]);
     await run(played, request({ messages: conversation }));
-    expect((played.bodies()[1]?.["messages"] as { role: string }[]).map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+    expect(played.bodies().map(rolesOf)[1]).toEqual(["system", "user", "assistant", "user"]);
   });
 
   test("neither tools nor schemas: calls in words, past calls as text", async () => {
