@@ -27,7 +27,7 @@ export interface LiveState {
   results: readonly ToolResultMessage[];
   extra: Partial<Pick<SessionState, "approvalLevel" | "model" | "pendingApprovals" | "compactionWarning">>;
   /** Of the last request; what was compacted is read off the entries. */
-  contextUsage?: Omit<ContextUsage, "droppedTurns" | "droppedPairs" | "conversationPairs"> | undefined;
+  contextUsage?: Omit<ContextUsage, keyof Dropped> | undefined;
 }
 
 type ResultRow = Extract<ConversationTurn, { kind: "tool_result" }>;
@@ -58,11 +58,18 @@ export function sessionStateOf({ session, entries, isBusy }: StateSource, live?:
     createdAt: Date.parse(session.created) || 0,
     updatedAt: Date.parse(entries.at(-1)?.timestamp ?? session.created) || 0,
     lastError: progress.lastError,
-    ...(live?.contextUsage ? { contextUsage: { ...live.contextUsage, droppedTurns: covered, droppedPairs, conversationPairs: progress.turnCount - droppedPairs } } : {}),
+    ...(live?.contextUsage ? { contextUsage: contextUsageOf(live.contextUsage, { droppedTurns: covered, droppedPairs, conversationPairs: progress.turnCount - droppedPairs }) } : {}),
     metadata: { ...progress.metadata, ...(name === undefined ? {} : { title: name }) },
     ...(compaction === undefined ? {} : { conversationPackStart: covered, compaction }),
     ...live?.extra,
   };
+}
+
+type Dropped = Pick<ContextUsage, "droppedTurns" | "droppedPairs" | "conversationPairs">;
+
+/** In the order of the contract. */
+function contextUsageOf({ contextWindow, conversationCap, conversationTokens, sections, tokens }: Omit<ContextUsage, keyof Dropped>, { conversationPairs, droppedPairs, droppedTurns }: Dropped): ContextUsage {
+  return { tokens, contextWindow, droppedTurns, conversationTokens, conversationCap, conversationPairs, droppedPairs, sections };
 }
 
 export function storedCompactionOf(entries: readonly AnyEntry[]): SessionCompaction | undefined {
