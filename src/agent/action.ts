@@ -19,18 +19,20 @@ export interface ActionGrammarOptions {
   offer?: OfferOptions;
   /** False: something has to be tried before the reply. */
   mayReply?: boolean;
+  /** False: nothing was changed yet, so that no reply ends a change. */
+  mayClaim?: boolean;
   /** The reply is a JSON value of this schema instead of text. */
   outputSchema?: JsonSchema;
 }
 
 /** GBNF for one action: a reply, one call, or several calls that only read. */
-export function actionGrammar({ tools, parallelMax, forbidden, offer, mayReply = true, outputSchema }: ActionGrammarOptions): string {
+export function actionGrammar({ tools, parallelMax, forbidden, offer, mayReply = true, mayClaim = true, outputSchema }: ActionGrammarOptions): string {
   const rules = new GrammarRules();
   const replyArguments = outputSchema
     ? schemaRule(rules, outputSchema, "output")
     : `"{\\"text\\":\\"" ${characterRule(rules)}+ "\\"}"`;
   const heads = { any: rules.add("head", goals.map((goal) => literal(headOf(goal))).join(" | ")), change: literal(headOf("change")) };
-  const reply = rules.add("reply", `${heads.any} ${literal('"reply","args":')} ${replyArguments} "}"`);
+  const reply = rules.add("reply", `${mayClaim ? heads.any : literal(headOf("answer"))} ${literal('"reply","args":')} ${replyArguments} "}"`);
   const alternatives: string[] = [];
   for (const tool of tools) {
     const offered = offeredArguments(tool, offer);

@@ -6,10 +6,10 @@ import type { Tool, WorkspaceNames } from "../core/tool.ts";
 /** Why the call must not run; undefined when it may. */
 export function blindReplacement(call: ToolCall, tools: readonly Tool[], names: WorkspaceNames | undefined, messages: readonly AgentMessage[]): string | undefined {
   const tool = tools.find(({ name }) => name === call.name);
-  const parsed = tool?.replaces && tool.schema.safeParse(call.arguments);
-  const path = parsed?.success ? tool?.replaces?.(parsed.data) : undefined;
+  const parsed = tool?.mustKnow && tool.schema.safeParse(call.arguments);
+  const path = parsed?.success ? tool?.mustKnow?.(parsed.data) : undefined;
   if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || isKnown(path, messages, tools)) return undefined;
-  return `${path} exists and you have not read it: nothing was written. Read it first, then change the part that has to change with fs.edit; mode append only adds to its end.`;
+  return `${path} exists and you have not read it: nothing was written. Read it first; to change a part of it use fs.edit.`;
 }
 
 /** Whether an earlier call that went well was about this file. */

@@ -28,9 +28,15 @@ export class LoopGuard {
   #excluded = new Set<string>();
   #fruitless = new Set<string>();
   #lastStep: Made[] = [];
+  readonly #failedQuotes = new Map<string, ToolCall>();
   /** Steps in a row that brought nothing. */
   #barrenSteps = 0;
   #repeats = 0;
+  #steps = 0;
+  /** What was seen before a compaction, and whether the next step is the one after it. */
+  #forgotten: Made[] = [];
+  #goesOn = false;
+  #hasChanged = false;
 
   constructor(tools: readonly ToolSpec[], settings: LoopSettings) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
@@ -52,9 +58,14 @@ export class LoopGuard {
     return this.#barrenSteps === 1;
   }
 
-  /** The call of this tool that failed in the last step and was not told how to do better. */
+  /** Nothing was changed so far, and it is too early to give up: "done" would be no true report. */
+  get hasNothingToReport(): boolean {
+    return !this.#hasChanged && this.#steps < stepsBeforeGivingUp;
+  }
+
+  /** The last call of this tool that quoted in vain and was not told how to do better; until one of them goes well. */
   failedCall(tool: string): ToolCall | undefined {
-    return this.#lastStep.find((made) => made.isError && !made.isAdvised && made.tool.name === tool)?.call;
+    return this.#failedQuotes.get(tool);
   }
 
   get onlyReply(): boolean {
@@ -64,13 +75,17 @@ export class LoopGuard {
   /** Calls that would bring nothing new, by tool. */
   forbidden(offer: OfferOptions): Map<string, ForbiddenObject[]> {
     const forbidden = new Map<string, ForbiddenObject[]>();
-    for (const { call, tool } of this.#made) forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(tool, call.arguments, offer)]);
+    for (const { call, tool } of this.#goesOn ? [...this.#forgotten, ...this.#made] : this.#made) forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(tool, call.arguments, offer)]);
     return forbidden;
   }
 
   /** Takes the calls of a step with their results; gives the note for each result that repeats an earlier one. */
   record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Map<ToolResultMessage, string> {
     const notes = new Map<ToolResultMessage, string>();
+    this.#steps += 1;
+    if (this.#goesOn) this.#forgotten.push(...this.#made);
+    if (this.#goesOn) this.#made = this.#made.filter(isChange);
+    this.#goesOn = false;
     this.#fruitless = new Set();
     this.#lastStep = [];
     for (const result of results) {
@@ -90,6 +105,8 @@ export class LoopGuard {
       const made = { call, tool, isError: result.isError, isAdvised: advice.length > 0 };
       if (tool.class !== "shell" && !tool.quotes && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
       this.#lastStep.push(made);
+      if (tool.quotes && !made.isError) this.#failedQuotes.delete(tool.name);
+      else if (tool.quotes && !made.isAdvised) this.#failedQuotes.set(tool.name, call);
       this.#remember(made);
     }
     const barren = this.#lastStep.length > 0 && results.every((result) => result.isError || foundNothing(result));
@@ -97,18 +114,30 @@ export class LoopGuard {
     return notes;
   }
 
-  /** What the model saw is partly gone: it may read and run again what it did. */
+  /**
+   * What the model saw is partly gone: it may read and run again what it did, but not with the next step. A small model
+   * that finds its task at the top of a shortened conversation begins it anew.
+   */
   forget(): void {
-    this.#made = this.#made.filter(({ isError, tool }) => !isError && tool.class === "write");
+    this.#goesOn = true;
+    this.#results.clear();
   }
 
   /** A change makes reads, failures and commands worth another try; a change itself is made once a turn. */
   #remember(made: Made): void {
     const changed = !made.isError && made.tool.class !== "read";
+    if (changed) this.#hasChanged = true;
     if (changed) this.#excluded = new Set();
-    if (changed) this.#made = this.#made.filter(({ isError, tool }) => !isError && tool.class === "write");
+    if (changed) this.#made = this.#made.filter(isChange);
+    if (changed) this.#forgotten = [];
     this.#made.push(made);
   }
+}
+
+const stepsBeforeGivingUp = 4;
+
+function isChange({ isError, tool }: Made): boolean {
+  return !isError && tool.class === "write";
 }
 
 function foundNothing({ details }: ToolResultMessage): boolean {

@@ -44,10 +44,12 @@ User: How old is Ann?
 {"goal":"answer","tool":"fs.read","args":{"path":"people.txt"}}
 Result of fs.read: Ann 31, Bob 40
 {"goal":"answer","tool":"reply","args":{"text":"Ann is 31."}}
-User: Make that 32.
-{"goal":"change","tool":"fs.edit","args":{"path":"people.txt","oldText":"Ann 31","newText":"Ann 32"}}
+User: Correct Bob's age in list.txt: he is 41.
+{"goal":"change","tool":"fs.read","args":{"path":"list.txt"}}
+Result of fs.read: Bob = 40
+{"goal":"change","tool":"fs.edit","args":{"path":"list.txt","oldText":"Bob = 40","newText":"Bob = 41"}}
 Result of fs.edit: replaced 1 place
-{"goal":"change","tool":"reply","args":{"text":"Ann is 32 now in people.txt."}}
+{"goal":"change","tool":"reply","args":{"text":"Bob is 41 now in list.txt."}}
 User: Write hi.sh that prints hi, run it and tell me the output.
 {"goal":"change","tool":"fs.write","args":{"path":"hi.sh","content":"echo hi\\n"}}
 Result of fs.write: wrote 8 bytes

@@ -12,7 +12,11 @@ export interface StepOffer {
   /** Arguments, by tool, that a text engine must not write. */
   forbidden: ReadonlyMap<string, readonly ForbiddenObject[]>;
   options: OfferOptions;
+  /** What is in the workspace; undefined where that is not asked for, or too much. */
+  existing?: WorkspaceNames;
   mayReply: boolean;
+  /** False: a reply that ends a change would claim what was not done. */
+  mayClaim?: boolean;
 }
 
 export const replyOnly: StepOffer = { tools: [], forbidden: new Map(), options: {}, mayReply: true };
@@ -22,10 +26,11 @@ export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messag
   const bound = view !== undefined;
   const offered = tools.filter((tool) => !guard.excluded.has(tool.name) && !(bound && guard.fruitless.has(tool.name)));
   if (!view) return { tools: offered, forbidden: new Map(), options: {}, mayReply: true };
-  const names = withNamed(await view.names(), messages);
+  const existing = await view.names();
+  const names = withNamed(existing, messages);
   const quotes = await quotesFor(tools, guard, view);
   const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen: names.files.filter((file) => isKnown(file, messages, tools)) } : {}), quotes };
-  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly };
+  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly, mayClaim: !guard.hasNothingToReport, ...(existing ? { existing } : {}) };
 }
 
 /** After a quote that was not found, only what the file really holds can be quoted. */
@@ -41,8 +46,9 @@ async function quotesFor(tools: readonly Tool[], guard: LoopGuard, view: Workspa
 
 function withNamed(listed: WorkspaceNames | undefined, messages: readonly AgentMessage[]): WorkspaceNames | undefined {
   if (!listed) return undefined;
-  const named = messages.flatMap((message) => (message.role === "user" ? pathsIn(contentText(message.content)) : []));
-  return { files: [...listed.files, ...named], folders: [...listed.folders, ...named] };
+  const texts = messages.flatMap((message) => (message.role === "user" ? [contentText(message.content)] : []));
+  const outside = texts.flatMap(pathsIn);
+  return { files: [...listed.files, ...outside], folders: [...listed.folders, ...outside] };
 }
 
 /** Paths outside the workspace that a user wrote: the only ones that a listing can't know. */

@@ -10,6 +10,7 @@ import { Ceilings } from "./ceilings.ts";
 import { TurnCompaction, type RetryReason } from "./compaction/turn-compaction.ts";
 import { generate } from "./generate.ts";
 import { blindReplacement } from "./known-files.ts";
+import { hintOf } from "./hint.ts";
 import { LoopDetector, loopNotice, vetoText } from "./loop-detector.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { OutputCheck } from "./output-check.ts";
@@ -162,7 +163,7 @@ class Turn {
     const { abortMessage, commit, conversation, emit, engine, runtime, settings, signal, system, tools } = this.#options;
     const view = engine.kind === "text" ? this.#options.view : undefined;
     const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, view);
-    this.#names = offer.options.names;
+    this.#names = offer.existing;
     const { output, parallelMax, sampling, thinking, thinkingTokensMax = 0 } = settings;
     const outputSchema = output ? { outputSchema: output.schema } : {};
     const generation = generate({ engine, conversation, system, offer, sampling, thinking, thinkingTokensMax, parallelMax, forbidEmpty: this.#recovery.afterEmpty, ...outputSchema, signal });
@@ -210,7 +211,7 @@ class Turn {
     const notes = this.#guard.record(calls, results);
     const signals = refusal === undefined ? this.#detector.record(calls, results) : [];
     for (const signal of signals) await emit({ type: "loop_detected", stepIndex: this.#progress.stepIndex, ...signal });
-    for (const result of results) conversation.add(result, notes.get(result) ?? (signals.length > 0 ? loopNotice : ""));
+    for (const result of results) conversation.add(result, notes.get(result) ?? (signals.length > 0 ? loopNotice : hintOf(result, tools)));
     this.#progress.add(...results);
     return results;
   }

@@ -36,8 +36,10 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   identity?: readonly string[];
   /** Arguments that quote a file: after a failure they are offered what the file holds. */
   quotes?: { file: string; text: string };
-  /** The file whose whole content the call would replace. */
-  replaces?(args: z.infer<Schema>): string | undefined;
+  /** The file that the call changes and that the model must have looked at before, if it exists. */
+  mustKnow?(args: z.infer<Schema>): string | undefined;
+  /** What a small model would count wrong in the result, in one line; undefined when there is nothing to tell. */
+  hint?(result: ToolResult): string | undefined;
   /** Whether it is of any use now; absent = always. Asked before each turn. */
   isOffered?(): boolean;
   /** What the call will touch, judged on real paths; empty when nothing has to be allowed. May throw a ToolError. */

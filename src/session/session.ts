@@ -13,7 +13,7 @@ import type { VerbatimCompactionResult } from "../core/compaction.ts";
 import type { Engine, EngineFailure } from "../core/engine.ts";
 import { messageOf } from "../core/error.ts";
 import type { AgentEvent, Emit } from "../core/event.ts";
-import { addUsage, usageOf, type AgentMessage, type ImageContent, type TextContent, type Usage, type UserMessage } from "../core/message.ts";
+import { addUsage, contentText, usageOf, type AgentMessage, type ImageContent, type TextContent, type Usage, type UserMessage } from "../core/message.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { Tool, WorkspaceView } from "../core/tool.ts";
 
@@ -36,8 +36,8 @@ export interface SessionOptions {
   readable?: { mention(text: string): void; allow(path: string): void };
   systemPrompt?: string;
   systemAdditions?: readonly string[];
-  /** What the model is told about the workspace with each user message; taken once a message. */
-  describeWorkspace?: () => Promise<string>;
+  /** What the model is told about the workspace with a user message; taken once a message. */
+  describeWorkspace?: (request: string) => Promise<string>;
   /** What exists in the workspace; absent = a model may name anything. */
   view?: WorkspaceView;
   /** Takes what a reply attaches; throws a ToolError for what can't be. Absent = replies attach nothing. */
@@ -132,7 +132,7 @@ export class Session {
     if (signal.aborted) return this.#abortedOutcome();
     this.#approvals.forgetDenials();
     const message: UserMessage = { role: "user", content, timestamp: runtime.now() };
-    this.#conversation.annotate(message, (await describeWorkspace?.()) ?? "");
+    this.#conversation.annotate(message, (await describeWorkspace?.(contentText(content))) ?? "");
     if (signal.aborted) return this.#abortedOutcome();
     const result = await runTurn(message, {
       turnIndex: this.#turnCount++,

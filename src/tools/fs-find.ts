@@ -1,7 +1,8 @@
 // fs.find: paths that fit a glob pattern.
 import { z } from "zod";
+import { contentText } from "../core/message.ts";
 import type { Tool } from "../core/tool.ts";
-import { isFolder, requireFolder, unreadableNote } from "./fs-list.ts";
+import { countedEntries, isFolder, requireFolder, unreadableNote } from "./fs-list.ts";
 import { globMatcher } from "./glob.ts";
 import { fitLines } from "./line-list.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -23,6 +24,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
     description: "Find files whose name fits a glob, in all folders below.",
     schema: FsFindArguments,
     class: "read",
+    hint: ({ content, details }) => (details?.["limitReached"] || details?.["matches"] === 0 ? undefined : countedEntries(contentText(content))),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);

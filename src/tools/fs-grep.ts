@@ -19,7 +19,7 @@ import { walk, type WalkReport } from "./walk.ts";
 
 export const FsGrepArguments = z.strictObject({
   pattern: z.string().min(1).describe("JavaScript regular expression"),
-  path: z.string().default(".").meta({ existing: "any" }),
+  path: z.string().default(".").meta({ advanced: true, existing: "any" }),
   glob: z.string().optional().describe("only files that fit, such as *.py").meta({ advanced: true }),
   ignoreCase: z.boolean().optional().meta({ advanced: true }),
   literal: z.boolean().optional().describe("the pattern is plain text").meta({ advanced: true }),
@@ -34,6 +34,7 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
     description: "Find the lines in files that hold a text.",
     schema: FsGrepArguments,
     class: "read",
+    hint: ({ details }) => (details?.["limitReached"] || typeof details?.["matches"] !== "number" ? undefined : `${details["matches"]} ${details["matches"] === 1 ? "match" : "matches"}, in ${String(details["files"])} ${details["files"] === 1 ? "file" : "files"}`),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { z } from "zod";
 import { ToolError } from "../core/error.ts";
+import { contentText } from "../core/message.ts";
 import type { Tool } from "../core/tool.ts";
 import { globMatcher } from "./glob.ts";
 import { fitLines } from "./line-list.ts";
@@ -26,6 +27,7 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
     description: "List the files and folders in a folder.",
     schema: FsListArguments,
     class: "read",
+    hint: ({ content, details }) => (details?.["limitReached"] ? undefined : countedEntries(contentText(content))),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -55,6 +57,20 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
       };
     },
   };
+}
+
+/** How many folders and files a listing has. */
+export function countedEntries(listing: string): string {
+  const names = listing.split("\n").filter((line) => line !== "(empty)" && !line.startsWith("["));
+  const folders = names.filter((name) => name.endsWith("/"));
+  const files = names.length - folders.length;
+  return `${countOf(folders.length, "folder")}${folders.length > 0 && folders.length <= namedMax ? `: ${folders.map((name) => name.slice(0, -1)).join(", ")};` : " and"} ${countOf(files, "file")}`;
+}
+
+const namedMax = 20;
+
+function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** @throws ToolError when nothing is there, or something that is no folder. */

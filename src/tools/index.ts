@@ -1,5 +1,6 @@
 // The built-in tools that touch files and run commands.
 import type { Tool } from "../core/tool.ts";
+import { fsAppend } from "./fs-append.ts";
 import { fsCount } from "./fs-count.ts";
 import { fsEdit } from "./fs-edit.ts";
 import { fsFind } from "./fs-find.ts";
@@ -7,6 +8,7 @@ import { fsGrep } from "./fs-grep.ts";
 import { fsList } from "./fs-list.ts";
 import { fsCopy, fsMove } from "./fs-move.ts";
 import { fsRead } from "./fs-read.ts";
+import { fsReplace } from "./fs-replace.ts";
 import { fsTrash } from "./fs-trash.ts";
 import { fsWrite } from "./fs-write.ts";
 import { shellRun } from "./shell-run.ts";
@@ -18,7 +20,7 @@ export type { ShellOptions, ToolOptions } from "./tool-options.ts";
 
 /** In the order in which the model is told of them. */
 export function builtinTools(options: ToolOptions): Tool[] {
-  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsCount(options), tableCompute(options), fsWrite(options), fsEdit(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options), ...(options.skills ? [skillView(options.skills)] : [])];
+  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsCount(options), tableCompute(options), fsWrite(options), fsAppend(options), fsEdit(options), fsReplace(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options), ...(options.skills ? [skillView(options.skills)] : [])];
 }
 
 /** Offered only when they are asked for by name. */

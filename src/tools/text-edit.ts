@@ -8,19 +8,22 @@ export interface Edit {
 }
 
 /**
- * The places that `oldText` names, as lines from 1, without changing anything: every place where it occurs or, unless all
- * are wanted, the only one where it does not stand inside a longer word.
+ * Which of the places where a text occurs are meant: every one; the only one where it does not stand inside a longer word,
+ * else every one; all of those, else every one.
  */
-export function linesOf(content: Buffer, oldText: string, all: boolean): number[] {
+export type Scope = "all" | "one" | "words";
+
+/** The places that `oldText` names, as lines from 1, without changing anything. */
+export function linesOf(content: Buffer, oldText: string, scope: Scope): number[] {
   const text = plainText(content);
-  return lineNumbers(text.bytes, named(text.bytes, withLf(oldText), all));
+  return lineNumbers(text.bytes, named(text.bytes, withLf(oldText), scope));
 }
 
 /** `content` with the places that `oldText` names replaced. */
-export function replaceText(content: Buffer, oldText: string, newText: string, all: boolean): Edit {
+export function replaceText(content: Buffer, oldText: string, newText: string, scope: Scope): Edit {
   const text = plainText(content);
   const wanted = withLf(oldText);
-  const starts = named(text.bytes, wanted, all);
+  const starts = named(text.bytes, wanted, scope);
   const parts: Buffer[] = [];
   let copied = 0;
   for (const start of starts) {
@@ -71,11 +74,11 @@ function countBelow(sorted: readonly number[], limit: number): number {
 }
 
 /** `TIMEOUT = 3` does not name a place in `RETRY_TIMEOUT = 30` when it also stands by itself, once. */
-function named(bytes: Buffer, wanted: Buffer, all: boolean): number[] {
+function named(bytes: Buffer, wanted: Buffer, scope: Scope): number[] {
   const starts = occurrences(bytes, wanted);
-  if (all || starts.length < 2) return starts;
+  if (scope === "all" || starts.length < 2) return starts;
   const alone = starts.filter((start) => !joins(bytes, start) && !joins(bytes, start + wanted.length));
-  return alone.length === 1 ? alone : starts;
+  return alone.length === 1 || (scope === "words" && alone.length > 0) ? alone : starts;
 }
 
 /** Whether a word goes on across this position. */

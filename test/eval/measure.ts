@@ -1,6 +1,13 @@
 // What one run was like, read off the stream of `atomic json`.
 import { at, isObject, listAt, numberAt, textAt, type JsonObject } from "../support/json-checker/values.ts";
 
+/** One call, as much of it as tells what happened. */
+export interface MadeCall {
+  tool: string;
+  args: unknown;
+  result: string;
+}
+
 export interface Measure {
   /** The text of the last assistant message. */
   reply: string;
@@ -14,6 +21,7 @@ export interface Measure {
   outputTokens: number;
   /** Of `agent_settled`; `broken` when the stream has none. */
   outcome: string;
+  calls: MadeCall[];
 }
 
 export function measure(events: readonly JsonObject[]): Measure {
@@ -27,7 +35,16 @@ export function measure(events: readonly JsonObject[]): Measure {
     promptTokens: sum("input"),
     outputTokens: sum("output"),
     outcome: settled?.["type"] === "agent_settled" ? textAt(settled, "outcome") : "broken",
+    calls: events.filter((event) => event["type"] === "tool_execution_end").map((event) => madeCall(event, events)),
   };
+}
+
+const resultCharsMax = 600;
+
+function madeCall(end: JsonObject, events: readonly JsonObject[]): MadeCall {
+  const id = textAt(end, "toolCallId");
+  const start = events.find((event) => event["type"] === "tool_execution_start" && event["toolCallId"] === id);
+  return { tool: textAt(end, "toolName"), args: at(start, "args"), result: textOf(listAt(end, "result", "content")).slice(0, resultCharsMax) };
 }
 
 function isInvalidCall(event: JsonObject): boolean {

@@ -23,19 +23,20 @@ describe("measure", () => {
       toolEnd("there is no file a.txt", true),
       toolEnd("there is no tool like a hammer", false),
       assistant("second", 20, 4),
-      { type: "agent_settled", outcome: "ok", exitCode: 0 },
+      { type: "agent_settled", outcome: "ok", calls: [], exitCode: 0 },
     ];
-    expect(measure(events)).toEqual({ reply: "second", steps: 2, invalidCalls: 2, promptTokens: 120, outputTokens: 13, outcome: "ok" });
+    expect(measure(events)).toMatchObject({ reply: "second", steps: 2, invalidCalls: 2, promptTokens: 120, outputTokens: 13, outcome: "ok" });
+    expect(measure(events).calls.map(({ result }) => result.slice(0, 10))).toEqual(["there is n", "fs.read wa", "there is n", "there is n"]);
   });
 
   test("a stream without its last line is broken", () => {
     expect(measure([assistant("half", 1, 1)])).toMatchObject({ reply: "half", outcome: "broken" });
-    expect(measure([])).toEqual({ reply: "", steps: 0, invalidCalls: 0, promptTokens: 0, outputTokens: 0, outcome: "broken" });
+    expect(measure([])).toEqual({ reply: "", steps: 0, invalidCalls: 0, promptTokens: 0, outputTokens: 0, outcome: "broken", calls: [] });
   });
 });
 
 function run(name: string, half: Run["half"], changes: Partial<Run> = {}): Run {
-  return { name, category: "c", half, temperature: 0, seed: 1, faults: [], durationMs: 1500, reply: "r", steps: 2, invalidCalls: 1, promptTokens: 30, outputTokens: 5, outcome: "ok", ...changes };
+  return { name, category: "c", half, temperature: 0, seed: 1, faults: [], durationMs: 1500, reply: "r", steps: 2, invalidCalls: 1, promptTokens: 30, outputTokens: 5, outcome: "ok", calls: [], ...changes };
 }
 
 const about = { date: "2026-01-02T00:00:00.000Z", model: "m", version: "v2" };

@@ -1,0 +1,68 @@
+// fs.append: adds lines to the end of a file, or makes it. What was there stays byte for byte; the new text begins on a line
+// of its own and takes the line ends of the file.
+import { closeSync, readSync } from "node:fs";
+import { z } from "zod";
+import type { Tool } from "../core/tool.ts";
+import { contentMark } from "./content-mark.ts";
+import { lastLines } from "./file-edit.ts";
+import { checkJudged, openForReading, rememberJudged } from "./open.ts";
+import { locate, type Place, writeNeeds } from "./path.ts";
+import { appendToFile } from "./save.ts";
+import type { ToolOptions } from "./tool-options.ts";
+
+export const FsAppendArguments = z.strictObject({
+  path: z.string().meta({ makes: "file", shows: false }),
+  text: z.string().min(1).describe("the new lines"),
+});
+
+export function fsAppend(options: ToolOptions): Tool<typeof FsAppendArguments> {
+  return {
+    name: "fs.append",
+    description: "Add lines at the end of a file.",
+    schema: FsAppendArguments,
+    class: "write",
+    mustKnow: ({ path }) => path,
+    async needs(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      rememberJudged(args, [place.real]);
+      return writeNeeds(place, context, options, `append ${Buffer.byteLength(args.text, "utf8")} bytes to ${place.absolute}`, args.text.slice(0, previewCharsMax));
+    },
+    async binding(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      return { cwd: context.workspace, files: [{ path: place.absolute, content: contentMark(place) }] };
+    },
+    async run(args, context) {
+      const place = locate(args.path, context.workspace, options.home);
+      checkJudged(args, [place.real]);
+      const before = place.stats ? endOf(place) : Buffer.alloc(0);
+      const bytes = addition(before, args.text);
+      const created = appendToFile(place, bytes);
+      return {
+        content: [{ type: "text", text: `${created ? "wrote" : "appended to"} ${place.shown}; it now ends:\n${lastLines(Buffer.concat([before, bytes]))}` }],
+        details: { path: place.absolute, bytes: bytes.length, created },
+      };
+    },
+  };
+}
+
+const previewCharsMax = 400;
+
+const endBytesMax = 4096;
+
+function endOf(place: Place): Buffer {
+  const { descriptor, stats } = openForReading(place);
+  try {
+    const end = Buffer.alloc(Math.min(stats.size, endBytesMax));
+    return end.subarray(0, readSync(descriptor, end, 0, end.length, stats.size - end.length));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A file that ended without a line end ends without one again. */
+function addition(before: Buffer, text: string): Buffer {
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  const endsOpen = before.length > 0 && before.at(-1) !== 0x0a;
+  const lines = text.replace(/\r?\n$/, "").replace(/\r?\n/g, lineEnd);
+  return Buffer.from(`${endsOpen ? lineEnd : ""}${lines}${endsOpen ? "" : lineEnd}`, "utf8");
+}

@@ -1,0 +1,62 @@
+// What a loop guard keeps from being made again, and for how long.
+import { describe, expect, test } from "bun:test";
+import { z } from "zod";
+import { LoopGuard } from "../../../src/agent/loop-guard.ts";
+import type { ToolCall, ToolResultMessage } from "../../../src/core/message.ts";
+import type { ToolSpec } from "../../../src/core/tool.ts";
+
+const read: ToolSpec = { name: "read", description: "", class: "read", schema: z.strictObject({ path: z.string().meta({ existing: "file" }) }) };
+const write: ToolSpec = { name: "write", description: "", class: "write", schema: z.strictObject({ path: z.string() }) };
+const offer = { names: { files: ["a", "b"], folders: [] } };
+
+function bench() {
+  const guard = new LoopGuard([read, write], { repeatsMax: 3 });
+  let count = 0;
+  const step = (name: string, path: string, isError = false): Map<ToolResultMessage, string> => {
+    const id = `c${++count}`;
+    const call: ToolCall = { type: "toolCall", id, name, arguments: { path } };
+    const result: ToolResultMessage = { role: "toolResult", toolCallId: id, toolName: name, content: [{ type: "text", text: `what ${path} holds` }], isError, timestamp: 0 };
+    return guard.record([call], [result]);
+  };
+  const forbidden = (): unknown[] => (guard.forbidden(offer).get("read") ?? []).map((pattern) => pattern.get("path"));
+  return { guard, step, forbidden };
+}
+
+describe("after a compaction", () => {
+  test("the next step goes on, the one after it may look again", () => {
+    const { guard, step, forbidden } = bench();
+    step("read", "a");
+    guard.forget();
+    expect(forbidden()).toEqual(["a"]);
+    step("read", "b");
+    expect(forbidden()).toEqual(["b"]);
+    guard.forget();
+    expect(forbidden()).toEqual(["a", "b"]);
+    step("write", "c");
+    guard.forget();
+    expect(forbidden()).toEqual([]);
+  });
+  test("a result that is seen again is no repetition", () => {
+    const { guard, step } = bench();
+    step("read", "a");
+    expect(step("read", "a").size).toBe(1);
+    guard.forget();
+    expect(step("read", "a").size).toBe(0);
+  });
+});
+
+describe("a change to report", () => {
+  test("there is none before something was changed", () => {
+    const { guard, step } = bench();
+    step("read", "a");
+    step("write", "a", true);
+    expect(guard.hasNothingToReport).toBe(true);
+    step("write", "a");
+    expect(guard.hasNothingToReport).toBe(false);
+  });
+  test("after some steps in vain it may be given up", () => {
+    const { guard, step } = bench();
+    for (const path of ["a", "b", "c", "d"]) step("read", path);
+    expect(guard.hasNothingToReport).toBe(false);
+  });
+});

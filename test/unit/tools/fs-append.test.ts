@@ -1,0 +1,45 @@
+// fs.append: what was there stays byte for byte, and the new lines are lines of their own.
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fixture } from "./fixture.ts";
+
+const bytes = (text: string) => Buffer.from(text, "latin1");
+
+const additions: [name: string, before: string, text: string, after: string][] = [
+  ["a whole last line", "a\n", "b", "a\nb\n"],
+  ["text with its line end", "a\n", "b\n", "a\nb\n"],
+  ["an open last line stays a line of its own", "a", "b", "a\nb"],
+  ["several lines", "a\n", "b\nc", "a\nb\nc\n"],
+  ["a blank line is kept", "a\n", "\nb\n", "a\n\nb\n"],
+  ["an empty file", "", "b", "b\n"],
+  ["CRLF", "a\r\n", "b\nc", "a\r\nb\r\nc\r\n"],
+  ["CRLF, open last line", "a\r\nb", "c\r\n", "a\r\nb\r\nc"],
+  ["bytes of an unknown encoding", "caf\xe9\xff\n", "b", "caf\xe9\xff\nb\n"],
+];
+test.each(additions)("appends: %s", async (_name, before, text, after) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f"), bytes(before));
+  const appended = await at.call("fs.append", { path: "f", text });
+  expect(appended).toMatchObject({ isError: false, details: { path: join(at.workspace, "f"), created: false } });
+  expect(readFileSync(join(at.workspace, "f")).toString("latin1")).toBe(after);
+});
+
+test("shows the end of the file", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f"), "1\n2\n3\n4\n");
+  expect((await at.call("fs.append", { path: "f", text: "5\n6" })).text).toBe("appended to f; it now ends:\n3\n4\n5\n6");
+});
+
+test("makes the file and its folder", async () => {
+  using at = fixture();
+  const made = await at.call("fs.append", { path: "new/f", text: "a" });
+  expect(made).toMatchObject({ isError: false, text: "wrote new/f; it now ends:\na", details: { bytes: 2, created: true } });
+  expect(readFileSync(join(at.workspace, "new/f"), "utf8")).toBe("a\n");
+});
+
+test("a folder takes no lines", async () => {
+  using at = fixture();
+  expect(await at.call("fs.append", { path: ".", text: "a" })).toMatchObject({ isError: true });
+  expect(existsSync(join(at.workspace, "a"))).toBe(false);
+});

@@ -1,0 +1,36 @@
+// fs.replace: every place, words before parts of words, and not a byte more.
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fixture } from "./fixture.ts";
+
+const replacements: [name: string, before: string, oldText: string, newText: string, after: string, count: number][] = [
+  ["every place", "x a\nx\r\nx", "x", "y", "y a\ny\r\ny", 3],
+  ["words, when there are some", "cat category\nCat, cat.\n", "cat", "dog", "dog category\nCat, dog.\n", 2],
+  ["parts of words, when there are no others", "colours, colouring\n", "colour", "color", "colors, coloring\n", 2],
+  ["text that is no word", "a->b->c\n", "->", ".", "a.b.c\n", 2],
+  ["several lines", "a\r\nb\r\na\r\nb\r\n", "a\nb", "c\nd\ne", "c\r\nd\r\ne\r\nc\r\nd\r\ne\r\n", 2],
+];
+test.each(replacements)("replaces: %s", async (_name, before, oldText, newText, after, count) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f"), before);
+  expect(await at.call("fs.replace", { path: "f", oldText, newText })).toMatchObject({ isError: false, details: { replacements: count } });
+  expect(readFileSync(join(at.workspace, "f"), "utf8")).toBe(after);
+});
+
+test("shows each line that changed, and says what it left", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f"), "cat\nno\ncat cat\ncategory\n");
+  expect((await at.call("fs.replace", { path: "f", oldText: "cat", newText: "dog\npuppy" })).text).toBe("replaced 3 places in f; it now reads:\n1: dog\n4: dog\n5: puppy dog\n[1 inside longer words was left]");
+});
+
+test.each([
+  ["abc\n", { oldText: "zzzzzz", newText: "" }, "oldText is not in f (0 places), so nothing was changed; no line resembles it; read the file first"],
+  ["a\n", { oldText: "a", newText: "a" }, "newText is the same as oldText (line ends are kept as they are); f was not changed"],
+  ["a\0b", { oldText: "a", newText: "b" }, "f is a binary file; fs.replace changes plain text only"],
+])("changes nothing in %j", async (before, args, text) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f"), before);
+  expect(await at.call("fs.replace", { path: "f", ...args })).toMatchObject({ isError: true, text });
+  expect(readFileSync(join(at.workspace, "f"), "utf8")).toBe(before);
+});
