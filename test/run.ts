@@ -35,9 +35,9 @@ const groups: Group[] = [
   step("llama-server", 2, async () => (await import("./support/llama-server.ts")).installLlamaServer()),
   step("chromium", 3, async () => (await import("./support/chromium.ts")).installChromium()),
   tests("golden", 3),
-  tests("binary", 5, 20),
-  tests("model", 12),
-  ...(globSync(join(root, "test/fuzz/**/*.test.ts")).length > 0 ? [tests("fuzz", 2, 30)] : []),
+  tests("binary", 8, 25),
+  tests("model", 12, 50),
+  ...(globSync(join(root, "test/fuzz/**/*.test.ts")).length > 0 ? [tests("fuzz", 4, 75)] : []),
 ];
 
 const exitCode = await main();

@@ -24,7 +24,6 @@ export function fsRead(options: ToolOptions): Tool<typeof FsReadArguments> {
     description: "Read a text file or an image.",
     schema: FsReadArguments,
     class: "read",
-    hint: ({ details }) => (typeof details?.["totalLines"] === "number" && details["totalLines"] > 1 ? `${details["totalLines"]} lines` : undefined),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
