@@ -7,7 +7,7 @@ import type { ToolSpec } from "../core/tool.ts";
 import { GrammarRules, characterRule, literal, type JsonSchema } from "./gbnf.ts";
 import { objectBody, schemaRule, type ForbiddenObject } from "./grammar.ts";
 import { JsonStringReader, JsonValueReader } from "./json-reader.ts";
-import { offeredArguments, type OfferOptions } from "./offer.ts";
+import { offeredVariants, type OfferOptions } from "./offer.ts";
 import { severalCalls } from "./several-calls.ts";
 
 export interface ActionGrammarOptions {
@@ -19,6 +19,8 @@ export interface ActionGrammarOptions {
   offer?: OfferOptions;
   /** False: something has to be tried before the reply. */
   mayReply?: boolean;
+  /** Something has to be changed: that is the goal of every action. */
+  isChange?: boolean;
   /** False: nothing was changed yet, so that no reply ends a change. */
   mayClaim?: boolean;
   /** The reply is a JSON value of this schema instead of text. */
@@ -26,25 +28,25 @@ export interface ActionGrammarOptions {
 }
 
 /** GBNF for one action: a reply, one call, or several calls that only read. */
-export function actionGrammar({ tools, parallelMax, forbidden, offer, mayReply = true, mayClaim = true, outputSchema }: ActionGrammarOptions): string {
+export function actionGrammar({ tools, parallelMax, forbidden, offer, mayReply = true, mayClaim = true, isChange = false, outputSchema }: ActionGrammarOptions): string {
   const rules = new GrammarRules();
   const replyArguments = outputSchema
     ? schemaRule(rules, outputSchema, "output")
     : `"{\\"text\\":\\"" ${characterRule(rules)}+ "\\"}"`;
-  const heads = { any: rules.add("head", goals.map((goal) => literal(headOf(goal))).join(" | ")), change: literal(headOf("change")) };
-  const reply = rules.add("reply", `${mayClaim ? heads.any : literal(headOf("answer"))} ${literal('"reply","args":')} ${replyArguments} "}"`);
+  const change = literal(headOf("change"));
+  const heads = { any: isChange ? change : rules.add("head", goals.map((goal) => literal(headOf(goal))).join(" | ")), change };
+  const reply = rules.add("reply", `${mayClaim || isChange ? heads.any : literal(headOf("answer"))} ${literal('"reply","args":')} ${replyArguments} "}"`);
   const alternatives: string[] = [];
-  for (const tool of tools) {
-    const offered = offeredArguments(tool, offer);
-    const value = offered && objectBody(rules, offered, tool.name, forbidden?.get(tool.name) ?? [], 0);
-    if (offered === undefined || value === undefined) continue;
+  for (const { tool, offered } of tools.flatMap((each) => offeredVariants(each, offer).map((variant) => ({ tool: each, offered: variant })))) {
+    const value = objectBody(rules, offered, tool.name, forbidden?.get(tool.name) ?? [], 0);
+    if (value === undefined) continue;
     const head = tool.class === "write" ? heads.change : heads.any;
     const call = rules.add(`${tool.name}-call`, `${head} ${literal(`${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);
     alternatives.push(call);
     const several = tool.class === "read" && severalCalls(rules, tool.name, { offered, forbidden: forbidden?.get(tool.name) ?? [], parallelMax, callOf: (args) => `${head} ${literal(`${JSON.stringify(tool.name)},"args":${JSON.stringify(args)}}`)}` });
     if (several) alternatives.push(several);
   }
-  if (mayReply || alternatives.length === 0) alternatives.unshift(reply);
+  if ((mayReply && (mayClaim || !isChange)) || alternatives.length === 0) alternatives.unshift(reply);
   return `root ::= ${alternatives.join(" | ")}\n${rules}`;
 }
 

@@ -68,7 +68,7 @@ const callsMax = 4;
 
 async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
   const { offer, outputSchema, parallelMax } = options;
-  const grammar = actionGrammar({ tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply, ...(offer.mayClaim === undefined ? {} : { mayClaim: offer.mayClaim }), ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
+  const grammar = actionGrammar({ tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply, ...(offer.mayClaim === undefined ? {} : { mayClaim: offer.mayClaim }), isChange: offer.isChange === true, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
   const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
   const chat = renderConversation(options.system.text, options.conversation);
   const guard = new RunawayGuard();

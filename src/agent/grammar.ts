@@ -3,6 +3,7 @@
 // out is only a different spelling of one that it accepts. Values are checked against the schema afterwards in any case.
 import { characterRule, countedCharacterRule, isRecord, isSchema, literal, repetition, type GrammarRules, type JsonSchema } from "./gbnf.ts";
 import { type Bounds, decimalPatterns, integerBounds, integerPatterns } from "./number-ranges.ts";
+import { quoteRule } from "./quote-rule.ts";
 import { jsonCharacters, oneOf, textOtherThan } from "./text-sets.ts";
 
 /** Members that make an object a forbidden one; a member that is not named may hold anything. `undefined` = left out. */
@@ -13,6 +14,7 @@ const depthMax = 10;
 /** The name of a rule for the JSON values of `schema`, written without white space. */
 export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string, depth = 0): string {
   if (typeof schema === "boolean" || depth > depthMax) return anyRule(rules);
+  if (typeof schema["piecesOf"] === "string") return quoteRule(rules, schema["piecesOf"], hint);
   if ("const" in schema) return rules.add(hint, literal(JSON.stringify(schema["const"])));
   const choices = schema["enum"];
   if (Array.isArray(choices) && choices.length > 0) {

@@ -16,6 +16,8 @@ interface Made {
   isError: boolean;
   /** Its result names an argument that helps. */
   isAdvised: boolean;
+  /** Made before, with the same result: whatever its kind, it changed nothing. */
+  isRepeat: boolean;
 }
 
 export class LoopGuard {
@@ -58,6 +60,11 @@ export class LoopGuard {
     return this.#barrenSteps === 1;
   }
 
+  /** Something was changed in this turn. */
+  get hasChanged(): boolean {
+    return this.#hasChanged;
+  }
+
   /** Nothing was changed so far, and it is too early to give up: "done" would be no true report. */
   get hasNothingToReport(): boolean {
     return !this.#hasChanged && this.#steps < stepsBeforeGivingUp;
@@ -94,7 +101,8 @@ export class LoopGuard {
       if (!call || !tool) continue;
       const key = callKey(call);
       const text = contentText(result.content);
-      if (this.#results.get(key) === text) {
+      const isRepeat = this.#results.get(key) === text;
+      if (isRepeat) {
         this.#repeats += 1;
         this.#excluded.add(call.name);
         notes.set(result, "You made this call before and its result is the same. Do not repeat it: use what you know, take another way, or reply.");
@@ -102,7 +110,7 @@ export class LoopGuard {
       this.#results.set(key, text);
       const advice = namedArguments(tool, text);
       for (const name of advice) this.revealed.add(name);
-      const made = { call, tool, isError: result.isError, isAdvised: advice.length > 0 };
+      const made = { call, tool, isError: result.isError, isAdvised: advice.length > 0, isRepeat };
       if (tool.class !== "shell" && !tool.quotes && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
       this.#lastStep.push(made);
       if (tool.quotes && !made.isError) this.#failedQuotes.delete(tool.name);
@@ -125,7 +133,7 @@ export class LoopGuard {
 
   /** A change makes reads, failures and commands worth another try; a change itself is made once a turn. */
   #remember(made: Made): void {
-    const changed = !made.isError && made.tool.class !== "read";
+    const changed = !made.isError && !made.isRepeat && made.tool.class !== "read";
     if (changed) this.#hasChanged = true;
     if (changed) this.#excluded = new Set();
     if (changed) this.#made = this.#made.filter(isChange);
@@ -134,7 +142,7 @@ export class LoopGuard {
   }
 }
 
-const stepsBeforeGivingUp = 4;
+const stepsBeforeGivingUp = 2;
 
 function isChange({ isError, tool }: Made): boolean {
   return !isError && tool.class === "write";

@@ -18,6 +18,8 @@ export interface OfferOptions {
   names?: WorkspaceNames;
   /** Files that the model has seen; only these can be quoted. Absent = not known. */
   seen?: readonly string[];
+  /** The texts of seen files that are small: of these exactly what they hold can be quoted. */
+  quotable?: ReadonlyMap<string, string>;
   /** For a tool whose quote was not found: the file, and the texts that may be quoted from it. */
   quotes?: ReadonlyMap<string, { file: string; texts: readonly string[] }>;
 }
@@ -46,6 +48,20 @@ export function offeredArguments(tool: ToolSpec, { revealed, names, seen, quotes
     properties[tool.quotes.text] = { enum: quote.texts };
   }
   return { type: "object", properties, required, additionalProperties: false };
+}
+
+/** The same, apart for each file whose text the arguments may quote. */
+export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): ObjectSchema[] {
+  const offered = offeredArguments(tool, options);
+  const { quotable, quotes, seen } = options;
+  if (!offered || !tool.quotes || !quotable || !seen || quotes?.has(tool.name)) return offered ? [offered] : [];
+  const { file, text } = tool.quotes;
+  const exact = seen.flatMap((name) => {
+    const held = quotable.get(name);
+    return held === undefined ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { piecesOf: held } } }];
+  });
+  const others = seen.filter((name) => !quotable.has(name));
+  return others.length === 0 ? exact : [...exact, { ...offered, properties: { ...offered.properties, [file]: { enum: others } } }];
 }
 
 /** The schema with the names that exist; undefined when there are none. */

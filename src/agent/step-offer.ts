@@ -17,6 +17,8 @@ export interface StepOffer {
   mayReply: boolean;
   /** False: a reply that ends a change would claim what was not done. */
   mayClaim?: boolean;
+  /** The user wants something changed. */
+  isChange?: boolean;
 }
 
 export const replyOnly: StepOffer = { tools: [], forbidden: new Map(), options: {}, mayReply: true };
@@ -29,7 +31,8 @@ export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messag
   const existing = await view.names();
   const names = withNamed(existing, messages);
   const quotes = await quotesFor(tools, guard, view);
-  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen: names.files.filter((file) => isKnown(file, messages, tools)) } : {}), quotes };
+  const seen = names?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
+  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen, quotable: await quotable(seen, view) } : {}), quotes };
   return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly, mayClaim: !guard.hasNothingToReport, ...(existing ? { existing } : {}) };
 }
 
@@ -42,6 +45,21 @@ async function quotesFor(tools: readonly Tool[], guard: LoopGuard, view: Workspa
     if (typeof file === "string" && texts) quotes.set(name, { file, texts });
   }
   return quotes;
+}
+
+const quotableCharsMax = 6000;
+
+/** Of files beyond the limit any text can be quoted: a grammar of all of them would be slow. */
+async function quotable(files: readonly string[], view: WorkspaceView): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  let left = quotableCharsMax;
+  for (const file of files) {
+    const text = await view.text(file);
+    if (text === undefined || text.length > left) continue;
+    texts.set(file, text);
+    left -= text.length;
+  }
+  return texts;
 }
 
 function withNamed(listed: WorkspaceNames | undefined, messages: readonly AgentMessage[]): WorkspaceNames | undefined {

@@ -10,6 +10,7 @@ import { Ceilings } from "./ceilings.ts";
 import { TurnCompaction, type RetryReason } from "./compaction/turn-compaction.ts";
 import { generate } from "./generate.ts";
 import { blindReplacement } from "./known-files.ts";
+import { Goal } from "./goal.ts";
 import { hintOf } from "./hint.ts";
 import { LoopDetector, loopNotice, vetoText } from "./loop-detector.ts";
 import { LoopGuard } from "./loop-guard.ts";
@@ -46,6 +47,7 @@ class Turn {
   /** What keeps messages from being stored: the next generation fails with it instead of running. */
   #storageFailure: EngineFailure | undefined;
   readonly #outputCheck: OutputCheck | undefined;
+  readonly #goal: Goal;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -56,6 +58,7 @@ class Turn {
     this.#compaction = this.#compactionOf(options);
     this.#progress = new TurnProgress(options.emit, options.runtime.now);
     this.#ceilings = new Ceilings(maxSteps, hosted?.leg, this.#progress.startedAt + (hosted?.durationMaxMs ?? Infinity));
+    this.#goal = new Goal({ engine: options.engine, tools: options.tools, signal: options.signal, spend: (usage) => this.#progress.spend(usage) });
     this.#outputCheck = output && new OutputCheck(output);
   }
 
@@ -162,7 +165,8 @@ class Turn {
   async #generate(): Promise<AttemptResult> {
     const { abortMessage, commit, conversation, emit, engine, runtime, settings, signal, system, tools } = this.#options;
     const view = engine.kind === "text" ? this.#options.view : undefined;
-    const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, view);
+    const isChange = signal.aborted || this.#storageFailure || this.#guard.hasChanged ? false : await this.#goal.isChange(conversation.lastUserMessage());
+    const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : { ...(await stepOffer(tools, this.#guard, conversation.messages, view)), isChange };
     this.#names = offer.existing;
     const { output, parallelMax, sampling, thinking, thinkingTokensMax = 0 } = settings;
     const outputSchema = output ? { outputSchema: output.schema } : {};

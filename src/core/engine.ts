@@ -50,7 +50,8 @@ interface Sampling {
   signal: AbortSignal;
 }
 
-export type GenerationPurpose = "step" | "compaction";
+/** `goal` is a question apart from the conversation. */
+export type GenerationPurpose = "step" | "compaction" | "goal";
 
 export interface TextRequest extends Sampling {
   purpose: GenerationPurpose;
@@ -136,6 +137,8 @@ export interface TextEngine extends EngineCommon {
   /** Opens the model if it is not open, so that `info()` tells the window really allocated. */
   open(signal: AbortSignal, onProgress: (progress: number) => void): Promise<void>;
   complete(request: TextRequest): AsyncGenerator<TextEvent, void, void>;
+  /** Whether a question apart from the conversation leaves what is computed of that as it is; absent = it does not. */
+  answersApart?(): boolean;
 }
 
 export interface ActionEngine extends EngineCommon {

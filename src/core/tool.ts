@@ -64,6 +64,8 @@ export interface WorkspaceView {
   names(): Promise<WorkspaceNames | undefined>;
   /** Lines of a small text file that are not blank, without their line ends; undefined for anything else. */
   lines(path: string): Promise<readonly string[] | undefined>;
+  /** The whole of a text file that is small enough to be quoted under a grammar, with LF line ends; undefined for anything else. */
+  text(path: string): Promise<string | undefined>;
 }
 
 /** What an engine is told about a tool. */

@@ -40,6 +40,7 @@ export function withFallback(first: TextEngine, second: () => Promise<TextEngine
     kind: "text",
     info: () => active.info(),
     openState: () => active.openState?.(),
+    answersApart: () => active.answersApart?.() === true,
     countTokens: (text) => active.countTokens?.(text),
     open: (signal, onProgress) => active.open(signal, onProgress),
     complete,

@@ -6,17 +6,29 @@ import { locate } from "./path.ts";
 
 const linesMax = 300;
 const bytesMax = 32 * 1024;
+/** Of a file that may be quoted piece by piece: such a grammar has about two rules a byte. */
+const quotedBytesMax = 3000;
 
 /** Its lines that are not blank, without their line ends; undefined when it is no small text file. */
 export async function fileLines(workspace: string, home: string, path: string): Promise<string[] | undefined> {
+  const lines = smallText(workspace, home, path, bytesMax)?.split("\n").filter((line) => line.trim() !== "");
+  return lines === undefined || lines.length === 0 || lines.length > linesMax ? undefined : [...new Set(lines)];
+}
+
+/** The whole of it, with LF line ends; undefined when it is empty or no text file as small as that. */
+export async function fileText(workspace: string, home: string, path: string): Promise<string | undefined> {
+  return smallText(workspace, home, path, quotedBytesMax) || undefined;
+}
+
+function smallText(workspace: string, home: string, path: string, most: number): string | undefined {
   try {
     const { descriptor } = openForReading(locate(path, workspace, home));
     try {
-      if (fstatSync(descriptor).size > bytesMax) return undefined;
+      if (fstatSync(descriptor).size > most) return undefined;
       const bytes = readFileSync(descriptor);
       if (kindOf(bytes).kind !== "text") return undefined;
-      const lines = new TextDecoder().decode(bytes).split(/\r?\n/).filter((line) => line.trim() !== "");
-      return lines.length === 0 || lines.length > linesMax || lines.some((line) => line.includes("\uFFFD")) ? undefined : [...new Set(lines)];
+      const text = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
+      return text.includes("\uFFFD") ? undefined : text;
     } finally {
       closeSync(descriptor);
     }

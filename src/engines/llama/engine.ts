@@ -29,6 +29,7 @@ export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
     kind: "text",
     info: () => infoOf(options, model.current()?.plan ?? (plan ??= planQuietly(options))),
     openState: () => (model.current() !== undefined ? "ready" : model.isOpening() ? "loading" : undefined),
+    answersApart: () => true,
     countTokens: (text) => model.current()?.tokenizer.count(text),
     open: async (signal, onProgress) => void (await model.open(signal, onProgress)),
     async *complete(request) {
@@ -73,7 +74,8 @@ function chatRenderer(options: LlamaEngineOptions): Render {
 }
 
 async function* run(model: LazyModel, render: Render, request: TextRequest, counts: Counts): AsyncGenerator<TextEvent, void, void> {
-  const open = yield* opening(model, request.signal);
+  const opened = yield* opening(model, request.signal);
+  const open = request.purpose === "goal" ? await opened.apart() : opened;
   try {
     yield* generate(open, render(open, request), request, counts);
   } catch (error) {

@@ -48,6 +48,8 @@ export interface OpenModel {
   /** A fresh state of a grammar. @throws Error when the grammar can't be read */
   grammarState(grammar: string): LlamaGrammarEvaluationState;
   states: PromptStates | undefined;
+  /** A small context beside this one, for questions that are no part of the conversation. */
+  apart(): Promise<OpenModel>;
   close(): Promise<void>;
 }
 
@@ -106,14 +108,16 @@ async function loadModel(llama: Llama, plan: Plan, options: LlamaEngineOptions, 
     loadSignal: signal,
     onLoadProgress: onProgress,
   });
-  const context = await model.createContext({
-    contextSize: plan.contextSize,
-    batchSize: llama.gpu === false ? plan.batchSize : 512,
-    threads: plan.threads,
-    ...cacheOptions(plan, options),
-    ignoreMemorySafetyChecks: llama.gpu === false,
-    createSignal: signal,
-  });
+  const contextOf = (contextSize: number, createSignal?: AbortSignal): Promise<LlamaContext> =>
+    model.createContext({
+      contextSize,
+      batchSize: llama.gpu === false ? plan.batchSize : 512,
+      threads: plan.threads,
+      ...cacheOptions(plan, options),
+      ignoreMemorySafetyChecks: llama.gpu === false,
+      ...(createSignal ? { createSignal } : {}),
+    });
+  const context = await contextOf(plan.contextSize, signal);
   const grammars = new Map<string, LlamaGrammar>();
   const grammarOf = (text: string): LlamaGrammar => {
     const known = grammars.get(text);
@@ -123,17 +127,25 @@ async function loadModel(llama: Llama, plan: Plan, options: LlamaEngineOptions, 
     grammars.set(text, grammar);
     return grammar;
   };
-  return {
+  const onContext = (context: LlamaContext): Pick<OpenModel, "plan" | "context" | "sequence"> => ({
     plan: { ...plan, batchSize: context.batchSize, contextSize: context.contextSize },
-    model,
     context,
     sequence: context.getSequence(),
+  });
+  let apart: Promise<OpenModel> | undefined;
+  const open: OpenModel = {
+    ...onContext(context),
+    model,
     tokenizer: promptTokenizer(model, plan.model.tokenizer === "llama"),
     grammarState: (text) => new GrammarState({ model, grammar: grammarOf(text) }),
     states: options.promptStates && promptStates({ ...options.promptStates, identity: identityOf(llama, context, options), log: options.log }),
+    apart: () => (apart ??= contextOf(apartContextSize).then((small) => ({ ...open, ...onContext(small) }))),
     close: () => model.dispose(),
   };
+  return open;
 }
+
+const apartContextSize = 1024;
 
 /** Where nothing is asked for, the binding decides, which knows the models that can't. */
 function cacheOptions({ cacheType }: Plan, { flashAttention = "auto" }: LlamaEngineOptions): LlamaContextOptions {

@@ -16,6 +16,7 @@ export function switchableEngine(first: Engine): SwitchableEngine {
       return current.kind;
     },
     info: () => current.info(),
+    answersApart: () => current.kind === "text" && current.answersApart?.() === true,
     countTokens: (text: string) => current.countTokens?.(text),
     async open(signal: AbortSignal, onProgress: (progress: number) => void) {
       if (current.kind === "text") await current.open(signal, onProgress);

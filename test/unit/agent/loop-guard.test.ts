@@ -48,11 +48,16 @@ describe("after a compaction", () => {
 describe("a change to report", () => {
   test("there is none before something was changed", () => {
     const { guard, step } = bench();
-    step("read", "a");
     step("write", "a", true);
     expect(guard.hasNothingToReport).toBe(true);
     step("write", "a");
     expect(guard.hasNothingToReport).toBe(false);
+  });
+  test("what was written again as it was is no other change", () => {
+    const { guard, step } = bench();
+    step("write", "a");
+    step("write", "a");
+    expect([...guard.excluded]).toEqual(["write"]);
   });
   test("after some steps in vain it may be given up", () => {
     const { guard, step } = bench();

@@ -1,4 +1,4 @@
-// What a model is told of a workspace before it looks.
+// What a model is told of a workspace beside a request.
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,17 +12,10 @@ const put = (folder: string, ...paths: string[]): void => {
   }
 };
 
-test("few files: each of them, and folders without any", async () => {
+test("nothing where nothing is taken for granted wrongly", async () => {
   using at = fixture();
-  put(at.workspace, "b.txt", "src/main.py", ".hidden");
-  mkdirSync(join(at.workspace, "empty"));
-  expect(await describeWorkspace(at.workspace, "what is this?")).toBe("All files here: b.txt, empty/, src/main.py");
-});
-
-test("many files: the names at the top", async () => {
-  using at = fixture();
-  put(at.workspace, ...Array.from({ length: 60 }, (_, index) => `data/${index}.txt`), "a.txt");
-  expect(await describeWorkspace(at.workspace, "")).toBe("At the top of the folder: a.txt, data/");
+  put(at.workspace, "b.txt", "src/main.py");
+  expect(await describeWorkspace(at.workspace, "what is in b.txt and main.py?")).toBe("");
 });
 
 test("an empty folder", async () => {
@@ -30,9 +23,15 @@ test("an empty folder", async () => {
   expect(await describeWorkspace(at.workspace, "hello")).toBe("The folder is empty.");
 });
 
-test("files that the request names in vain", async () => {
+test("files that the request names in vain; a version or a host is no file", async () => {
   using at = fixture();
   put(at.workspace, "notes.txt", "src/main.py");
   const told = await describeWorkspace(at.workspace, "Copy notes.txt and main.py to src/copy.md, not to v1.2 or example.org; then read plan.txt.");
-  expect(told).toBe("All files here: notes.txt, src/main.py\nNot here: src/copy.md, plan.txt");
+  expect(told).toBe("Not here: src/copy.md, plan.txt");
+});
+
+test("a folder with too many names is not looked through", async () => {
+  using at = fixture();
+  put(at.workspace, ...Array.from({ length: 320 }, (_, index) => `data/${index}.txt`));
+  expect(await describeWorkspace(at.workspace, "read plan.txt")).toBe("");
 });
