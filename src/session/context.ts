@@ -113,11 +113,15 @@ function settled(messages: readonly AgentMessage[]): AgentMessage[] {
   return result;
 }
 
+/** A failed or cut attempt that another answer follows at once was tried again: the answer took its place. */
+export function isReplaced(message: AgentMessage, next: AgentMessage | undefined): boolean {
+  return message.role === "assistant" && next?.role === "assistant" && (message.stopReason === "error" || message.stopReason === "length");
+}
+
 /** An assistant message as it is sent; undefined when nothing of it is. */
 function sentForm(message: AssistantMessage, next: AgentMessage | undefined): AssistantMessage | undefined {
   const { stopReason } = message;
-  // A failed or cut attempt that another answer follows at once was tried again: the answer took its place.
-  if (next?.role === "assistant" && (stopReason === "error" || stopReason === "length")) return undefined;
+  if (isReplaced(message, next)) return undefined;
   if (stopReason !== "error" && stopReason !== "aborted") return message;
   const content = message.content.filter((block) => block.type !== "toolCall");
   return content.length === 0 ? undefined : { ...message, content };

@@ -4,7 +4,7 @@ import { contentText, type AgentMessage, type AssistantMessage, type ToolResultM
 import { brokenText, failedText, pausedText } from "../wire/sidecar/own-replies.ts";
 import { sessionCompactionOf } from "./compaction-state.ts";
 import type { ContextUsage, ConversationTurn, SessionCompaction, SessionState, SessionSummary } from "../wire/sidecar/schema.ts";
-import { messagesOf, settingsOf } from "./context.ts";
+import { isReplaced, messagesOf, settingsOf } from "./context.ts";
 import type { AnyEntry } from "./entry.ts";
 import { type EndedTurn, endedTurnOf, isTurnStart, progressOf, type ReplyMark, replyMarkOf } from "./progress.ts";
 import type { StoredSession } from "./rows.ts";
@@ -102,8 +102,11 @@ function turnsOf(entries: readonly AnyEntry[], late: readonly ToolResultMessage[
   const approvals = approvalsOf(entries);
   const rowsOf = (message: AgentMessage, isSteered: boolean): ConversationTurn[] =>
     message.role === "toolResult" ? [resultTurn(message, approvals.get(message.toolCallId), calls.get(message.toolCallId))] : turnOf(message, isSteered);
+  const told = entries.map((entry) => ({ entry, messages: messagesOf(entry) }));
+  const all = told.flatMap(({ messages }) => messages);
+  const replaced = new Set(all.filter((message, index) => isReplaced(message, all[index + 1])));
   let promptTold = false;
-  for (const entry of entries) {
+  for (const { entry, messages } of told) {
     if (isTurnStart(entry)) {
       promptTold = false;
       starts.push(turns.length);
@@ -112,7 +115,8 @@ function turnsOf(entries: readonly AnyEntry[], late: readonly ToolResultMessage[
     const mark = replyMarkOf(entry);
     if (mark) turns.push(...judgedReply(turns.pop(), mark));
     if (ended) turns.push(...ownWords(ended, Date.parse(entry.timestamp) || 0));
-    for (const message of messagesOf(entry)) {
+    for (const message of messages) {
+      if (replaced.has(message)) continue;
       if (message.role === "toolResult") results.add(message.toolCallId);
       if (message.role === "assistant") for (const block of message.content) if (block.type === "toolCall") calls.set(block.id, block.arguments);
       turns.push(...rowsOf(message, promptTold));

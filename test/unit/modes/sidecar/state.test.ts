@@ -53,6 +53,15 @@ test("8 the context: its cap is the threshold of compactions, and what one repla
   expect(await host.end()).toEqual({ exitCode: 0, breaches: [] });
 });
 
+test("8 an answer that was cut and made again stands there once", async () => {
+  using host = hostInProcess({});
+  await host.start([[{ text: "Half an ans" }, { stop: "length" }], [{ text: "A whole answer." }]]);
+  await host.turn("what is it?");
+  const replies = listOf<{ kind: string; text?: string }>((await host.ask("get_session", { sessionId: host.sessionId })).payload, "turns").filter(({ kind }) => kind === "assistant_reply");
+  expect(replies.map(({ text }) => text)).toEqual(["A whole answer."]);
+  expect(await host.end()).toEqual({ exitCode: 0, breaches: [] });
+});
+
 test("the independent checker takes all of these streams", () => {
   expect(checkSeen()).toEqual([]);
 });
