@@ -64,7 +64,9 @@ test("turns, questions, a cancel, a compaction and a resumed session keep the co
   const resumed = await answerTo(again, again.send("start_session", { ...session, resumeSessionId: sessionId }));
   expect(resumed.payload).toEqual({ sessionId, resumed: true });
   const last = await answerTo(again, again.message("Hello.", { maxSteps: 1 }));
-  expect([turnEnds.includes(String(last.payload?.["reason"])), last.payload?.["turnIndex"], last.payload?.["turnCount"]]).toEqual([true, turns, turns + 1]);
+  // So small a model may write until it is cut; then the turn fails, and says so.
+  const { error, reason } = (last.payload ?? {}) as { error?: { category?: unknown }; reason?: unknown };
+  expect([turnEnds.includes(String(reason)) || (reason === "failed" && error?.category === "model"), last.payload?.["turnIndex"], last.payload?.["turnCount"]]).toEqual([true, turns, turns + 1]);
   expect(await again.end()).toEqual({ exitCode: 0, breaches: [] });
   expect(checkSeen()).toEqual([]);
 }, 8 * turnLimitMs);
