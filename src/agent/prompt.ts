@@ -63,9 +63,14 @@ Result of shell.run: hi
 User: Thanks!
 {"goal":"answer","tool":"reply","args":{"text":"You're welcome."}}`;
 
+/** All that there is to show where there are no tools. */
+const replyExample = `Example:
+User: Thanks!
+{"goal":"answer","tool":"reply","args":{"text":"You're welcome."}}`;
+
 export function systemText({ tools, replacement, additions }: SystemTextOptions): SystemText {
   const offered = [...tools.map(toolLine), 'reply {"text":string} - the answer to the user; ends the job'];
-  const told = [`Tools:\n${offered.join("\n")}`, example];
+  const told = [`Tools:\n${offered.join("\n")}`, tools.length === 0 ? replyExample : example];
   return {
     text: [replacement ?? textRules, ...told, ...additions].join("\n\n"),
     action: [replacement ?? actionRules, ...additions].join("\n\n"),
