@@ -82,7 +82,7 @@ async function oneTurn(host: SidecarHost, random: Random, patienceMs: number): P
       const { correlationId, kind, payload, type } = host.frames[read] as Frame;
       if (correlationId !== asked) continue;
       if (kind === "response") return;
-      if (type === "approval_request") host.send("approval_response", { approvalId: payload?.["approvalId"], approved: random.chance(0.7), ...(random.chance(0.2) ? { grant: "session" } : {}) });
+      if (type === "approval_request") host.send("approval_response", { approvalId: payload?.["approvalId"], ...verdict(host, random) });
       if (type === "step_started" && random.chance(0.2)) host.send("steer_message", { sessionId, text: "and hurry" });
       if (isCancelled || type !== cancelAt) continue;
       isCancelled = true;
@@ -95,6 +95,13 @@ async function oneTurn(host: SidecarHost, random: Random, patienceMs: number): P
     if (host.transport.ended()) throw new Error("the process ended");
     await host.transport.changed();
   }
+}
+
+/** A no and a yes first, so that both happen however few the questions are; then at random, some for the whole session. */
+function verdict(host: SidecarHost, random: Random): { approved: boolean; grant?: "session" } {
+  const given = host.requests.filter(({ type }) => type === "approval_response").length;
+  if (given < 2) return { approved: given === 1 };
+  return { approved: random.chance(0.7), ...(random.chance(0.2) ? { grant: "session" } : {}) };
 }
 
 interface Sample {
