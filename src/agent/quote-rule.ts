@@ -10,8 +10,19 @@ interface State {
   next: Map<string, number>;
 }
 
+/** The rules that a grammar has already: several tools quote the same file. */
+const written = new WeakMap<GrammarRules, Map<string, string>>();
+
 /** The name of a rule for the JSON strings of all pieces of `text` that are not empty. Its size is linear in the text's. */
 export function quoteRule(rules: GrammarRules, text: string, hint: string): string {
+  const known = written.get(rules) ?? new Map<string, string>();
+  written.set(rules, known);
+  const name = known.get(text) ?? writeRules(rules, text, hint);
+  known.set(text, name);
+  return name;
+}
+
+function writeRules(rules: GrammarRules, text: string, hint: string): string {
   const states = suffixAutomaton(jsonCharacters(JSON.stringify(text)));
   const names = new Map<number, string>();
   // Leaves first: a rule is written when those it leads to have their names.

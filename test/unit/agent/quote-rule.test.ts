@@ -30,6 +30,14 @@ describe("pieces of a text", () => {
   });
 });
 
+test("a text that is quoted twice is written once", () => {
+  const rules = new GrammarRules();
+  const first = quoteRule(rules, "abc", "one");
+  const size = String(rules).length;
+  expect([quoteRule(rules, "abc", "other"), String(rules).length]).toEqual([first, size]);
+  expect(quoteRule(rules, "abd", "one")).not.toBe(first);
+});
+
 test("its size is linear in the text's", () => {
   const text = Array.from({ length: 120 }, (_, index) => `line ${index * 7919} of a text ${index % 3}\n`).join("");
   expect(grammarOf(text).split("\n").length).toBeLessThan(2 * text.length + 3);
