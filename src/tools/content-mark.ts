@@ -1,10 +1,16 @@
 // Tells one content of a file from another, so that an answer about a call counts only while the files that it is about
 // stay as they were.
 import { closeSync, readSync } from "node:fs";
+import type { Binding } from "../core/approval.ts";
 import { ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import { openForReading } from "./open.ts";
 import type { Place } from "./path.ts";
+
+/** What an answer about a call on these places is bound to. */
+export function bindingOf(places: readonly Place[], cwd: string): Binding {
+  return { cwd, files: places.map((place) => ({ path: place.absolute, content: contentMark(place) })) };
+}
 
 /** SHA-256 (hex) of a file's content; of a very large one its size and times; else what is there instead. */
 export function contentMark(place: Place): string {

@@ -3,7 +3,7 @@
 import { closeSync, readSync } from "node:fs";
 import { z } from "zod";
 import type { Tool } from "../core/tool.ts";
-import { contentMark } from "./content-mark.ts";
+import { bindingOf } from "./content-mark.ts";
 import { lastLines } from "./file-edit.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { locate, type Place, writeNeeds } from "./path.ts";
@@ -27,10 +27,7 @@ export function fsAppend(options: ToolOptions): Tool<typeof FsAppendArguments> {
       rememberJudged(args, [place.real]);
       return writeNeeds(place, context, options, `append ${Buffer.byteLength(args.text, "utf8")} bytes to ${place.absolute}`, args.text.slice(0, previewCharsMax));
     },
-    async binding(args, context) {
-      const place = locate(args.path, context.workspace, options.home);
-      return { cwd: context.workspace, files: [{ path: place.absolute, content: contentMark(place) }] };
-    },
+    binding: async (args, context) => bindingOf([locate(args.path, context.workspace, options.home)], context.workspace),
     async run(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       checkJudged(args, [place.real]);

@@ -1,66 +1,96 @@
-// fs.edit: replaces a piece of text in a file.
+// fs.edit and fs.replace: a piece of text in a file replaced, at the one place where it is, or wherever it is. Where it stands
+// alone as a word, fs.replace leaves the places inside longer words.
 import { z } from "zod";
 import { ToolError } from "../core/error.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool, ToolResult } from "../core/tool.ts";
 import { changeNotice } from "./change-notice.ts";
-import { contentMark } from "./content-mark.ts";
-import { absentFailure, contentOf, diffOf, excerpt, firstChangedLine } from "./file-edit.ts";
+import { bindingOf } from "./content-mark.ts";
+import { absentFailure, contentOf, diffOf, excerpt, firstChangedLine, linesAt } from "./file-edit.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
 import { isInside, locate, type Place, writeNeeds } from "./path.ts";
 import { saveFile } from "./save.ts";
-import { type Edit, linesOf, replaceText } from "./text-edit.ts";
+import { type Edit, linesOf, replaceText, type Scope } from "./text-edit.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
-export const FsEditArguments = z.strictObject({
+const FsReplaceArguments = z.strictObject({
   path: z.string().meta({ existing: "file" }),
   oldText: z.string().min(1).describe("text that is in the file now, exactly"),
   newText: z.string().describe("text to put in its place"),
-  replaceAll: z.boolean().default(false).meta({ advanced: true }),
 });
+type FsReplaceArguments = z.infer<typeof FsReplaceArguments>;
+
+export const FsEditArguments = FsReplaceArguments.extend({ replaceAll: z.boolean().default(false).meta({ advanced: true }) });
 export type FsEditArguments = z.infer<typeof FsEditArguments>;
 
 export function fsEdit(options: ToolOptions): Tool<typeof FsEditArguments> {
+  const scopeOf = ({ replaceAll }: FsEditArguments): Scope => (replaceAll ? "all" : "one");
   return {
     name: "fs.edit",
     description: "Replace a piece of text in a file.",
     schema: FsEditArguments,
-    class: "write",
     identity: ["path", "oldText", "replaceAll"],
+    ...editing<FsEditArguments>("edit", scopeOf, (after, lines, { newText }, firstLine) => excerpt(after, firstLine, newText), options),
+  };
+}
+
+export function fsReplace(options: ToolOptions): Tool<typeof FsReplaceArguments> {
+  return {
+    name: "fs.replace",
+    description: "Replace a word or text everywhere in a file.",
+    schema: FsReplaceArguments,
+    identity: ["path", "oldText"],
+    ...editing<FsReplaceArguments>("replace", () => "words", changedLines, options),
+  };
+}
+
+type Shown<Args> = (after: Buffer, lines: readonly number[], args: Args, firstLine: number) => string;
+
+/** What both do; `shown` tells the model what the file reads now. */
+function editing<Args extends FsReplaceArguments>(verb: "edit" | "replace", scopeOf: (args: Args) => Scope, shown: Shown<Args>, options: ToolOptions) {
+  const name = `fs.${verb}`;
+  return {
+    class: "write",
     quotes: { file: "path", text: "oldText" },
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
-      const { places, diff } = planned(place, args, isInside(place, [context.workspace]));
-      return writeNeeds(place, context, options, `edit ${places} occurrence(s) in ${place.absolute}`, diff);
+      const { places, diff } = planned(place, args, scopeOf(args), name, isInside(place, [context.workspace]));
+      return writeNeeds(place, context, options, `${verb} ${places} occurrence(s) in ${place.absolute}`, diff);
     },
-    async binding(args, context) {
-      const place = locate(args.path, context.workspace, options.home);
-      return { cwd: context.workspace, files: [{ path: place.absolute, content: contentMark(place) }] };
-    },
-    async run(args, context) {
+    binding: async (args, context) => bindingOf([locate(args.path, context.workspace, options.home)], context.workspace),
+    async run(args, context): Promise<ToolResult> {
       const place = locate(args.path, context.workspace, options.home);
       checkJudged(args, [place.real]);
-      const before = contentOf(place, "fs.edit");
-      const edit = editOf(place, before, args);
-      const diff = diffOf(place.shown, before, edit.bytes);
-      saveFile(place, edit.bytes);
-      const count = edit.lines.length;
-      const firstLine = firstChangedLine(before, edit.bytes);
+      const before = contentOf(place, name);
+      const { bytes, lines } = editOf(place, before, args, scopeOf(args));
+      const diff = diffOf(place.shown, before, bytes);
+      saveFile(place, bytes);
+      const left = linesOf(before, args.oldText, "all").length - lines.length;
+      const firstLine = firstChangedLine(before, bytes);
       return {
-        content: [{ type: "text", text: `replaced ${count} ${count === 1 ? "place" : "places"} in ${place.shown}; it now reads:\n${excerpt(edit.bytes, firstLine, args.newText)}${changeNotice(place, before, edit.bytes)}` }],
-        details: { path: place.absolute, replacements: count, diff, firstChangedLine: firstLine },
+        content: [{ type: "text", text: `replaced ${lines.length} ${lines.length === 1 ? "place" : "places"} in ${place.shown}; it now reads:\n${shown(bytes, lines, args, firstLine)}${verb === "replace" ? leftNote(left) : ""}${changeNotice(place, before, bytes)}` }],
+        details: { path: place.absolute, replacements: lines.length, diff, firstChangedLine: firstLine },
       };
     },
-  };
+  } satisfies Omit<Tool<z.ZodType<Args> & z.ZodObject>, "name" | "description" | "schema">;
+}
+
+function changedLines(after: Buffer, lines: readonly number[], { newText, oldText }: FsReplaceArguments): string {
+  const growth = newText.split("\n").length - oldText.split("\n").length;
+  return linesAt(after, lines.map((line, index) => line + index * growth));
+}
+
+function leftNote(count: number): string {
+  return count === 0 ? "" : `\n[${count} inside longer words ${count === 1 ? "was" : "were"} left]`;
 }
 
 const lineNumbersMax = 20;
 
 /** For the question to the user. Outside the workspace a failure waits for the answer: it would tell what is in the file. */
-function planned(place: Place, args: FsEditArguments, mayFail: boolean): { places: number; diff: string } {
+function planned(place: Place, args: FsReplaceArguments, scope: Scope, tool: string, mayFail: boolean): { places: number; diff: string } {
   try {
-    const before = contentOf(place, "fs.edit");
-    const edit = editOf(place, before, args);
+    const before = contentOf(place, tool);
+    const edit = editOf(place, before, args, scope);
     return { places: edit.lines.length, diff: diffOf(place.absolute, before, edit.bytes) };
   } catch (error) {
     if (mayFail) throw error;
@@ -68,16 +98,15 @@ function planned(place: Place, args: FsEditArguments, mayFail: boolean): { place
   }
 }
 
-function editOf(place: Place, before: Buffer, args: FsEditArguments): Edit {
-  const scope = args.replaceAll ? "all" : "one";
-  const lines = linesOf(before, args.oldText, scope);
-  if (lines.length === 0) throw absentFailure(place, before, args.oldText);
-  if (lines.length > 1 && !args.replaceAll) {
+function editOf(place: Place, before: Buffer, { newText, oldText }: FsReplaceArguments, scope: Scope): Edit {
+  const lines = linesOf(before, oldText, scope);
+  if (lines.length === 0) throw absentFailure(place, before, oldText);
+  if (lines.length > 1 && scope === "one") {
     const distinct = [...new Set(lines)];
     const some = distinct.slice(0, lineNumbersMax).join(", ") + (distinct.length > lineNumbersMax ? ", …" : "");
     throw new ToolError(`oldText is in ${place.shown} ${lines.length} times, on lines ${some}; add the lines around it to oldText, or set replaceAll. Nothing was changed.`);
   }
-  const edit = replaceText(before, args.oldText, args.newText, scope);
+  const edit = replaceText(before, oldText, newText, scope);
   if (edit.bytes.equals(before)) throw new ToolError(`newText is the same as oldText (line ends are kept as they are); ${place.shown} was not changed`);
   return edit;
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ApprovalNeed, Binding } from "../core/approval.ts";
 import { messageOf, ToolError } from "../core/error.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
-import { contentMark } from "./content-mark.ts";
+import { bindingOf } from "./content-mark.ts";
 import { checkJudged, openFolder, type OpenFolder, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { onDisk, rawPath, showPath } from "./path-text.ts";
@@ -26,7 +26,7 @@ export function fsMove(options: ToolOptions): Tool<typeof FsMoveArguments> {
     class: "write",
     identity: ["from"],
     needs: async (args, context) => judge("move", args, context, options, ({ from, to }, reason) => [...writeNeeds(from, context, options, reason, reason), ...writeNeeds(to, context, options, reason, reason)]),
-    binding: async (args, context) => bindingOf(endsOf(args, context, options), context),
+    binding: async (args, context) => endsBinding(endsOf(args, context, options), context),
     run: async (args, context) => transfer("move", args, context, options),
   };
 }
@@ -38,7 +38,7 @@ export function fsCopy(options: ToolOptions): Tool<typeof FsMoveArguments> {
     schema: FsMoveArguments,
     class: "write",
     needs: async (args, context) => judge("copy", args, context, options, ({ from, to }, reason) => [...readNeeds(from, context, options), ...writeNeeds(to, context, options, reason, reason)]),
-    binding: async (args, context) => bindingOf(endsOf(args, context, options), context),
+    binding: async (args, context) => endsBinding(endsOf(args, context, options), context),
     run: async (args, context) => transfer("copy", args, context, options),
   };
 }
@@ -54,8 +54,8 @@ function judge(kind: "move" | "copy", args: FsMoveArguments, context: ToolContex
   return needs(ends, `${kind} ${ends.from.absolute} to ${ends.to.absolute}`);
 }
 
-function bindingOf({ from, to }: Ends, context: ToolContext): Binding {
-  return { cwd: context.workspace, files: [from, to].map((place) => ({ path: place.absolute, content: contentMark(place) })) };
+function endsBinding({ from, to }: Ends, { workspace }: ToolContext): Binding {
+  return bindingOf([from, to], workspace);
 }
 
 /** A link is moved or copied itself. A folder as the target takes the source into it. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Tool } from "../core/tool.ts";
 import { changeNotice, lossNotice } from "./change-notice.ts";
-import { contentMark } from "./content-mark.ts";
+import { bindingOf } from "./content-mark.ts";
 import { contentOf } from "./file-edit.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
 import { locate, type Place, writeNeeds } from "./path.ts";
@@ -28,10 +28,7 @@ export function fsWrite(options: ToolOptions): Tool<typeof FsWriteArguments> {
       const reason = `${args.mode} ${Buffer.byteLength(args.content, "utf8")} bytes into ${place.absolute}`;
       return writeNeeds(place, context, options, reason, args.content.slice(0, previewCharsMax));
     },
-    async binding(args, context) {
-      const place = locate(args.path, context.workspace, options.home);
-      return { cwd: context.workspace, files: [{ path: place.absolute, content: contentMark(place) }] };
-    },
+    binding: async (args, context) => bindingOf([locate(args.path, context.workspace, options.home)], context.workspace),
     async run(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       checkJudged(args, [place.real]);

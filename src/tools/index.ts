@@ -2,13 +2,12 @@
 import type { Tool } from "../core/tool.ts";
 import { fsAppend } from "./fs-append.ts";
 import { fsCount } from "./fs-count.ts";
-import { fsEdit } from "./fs-edit.ts";
+import { fsEdit, fsReplace } from "./fs-edit.ts";
 import { fsFind } from "./fs-find.ts";
 import { fsGrep } from "./fs-grep.ts";
 import { fsList } from "./fs-list.ts";
 import { fsCopy, fsMove } from "./fs-move.ts";
 import { fsRead } from "./fs-read.ts";
-import { fsReplace } from "./fs-replace.ts";
 import { fsTrash } from "./fs-trash.ts";
 import { fsWrite } from "./fs-write.ts";
 import { shellRun } from "./shell-run.ts";
