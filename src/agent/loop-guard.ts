@@ -30,7 +30,6 @@ export class LoopGuard {
   #excluded = new Set<string>();
   #fruitless = new Set<string>();
   #lastStep: Made[] = [];
-  readonly #failedQuotes = new Map<string, ToolCall>();
   /** Steps in a row that brought nothing. */
   #barrenSteps = 0;
   #repeats = 0;
@@ -70,9 +69,9 @@ export class LoopGuard {
     return !this.#hasChanged && this.#steps < stepsBeforeGivingUp;
   }
 
-  /** The last call of this tool that quoted in vain and was not told how to do better; until one of them goes well. */
+  /** The call of this tool that failed in the last step and was not told how to do better. */
   failedCall(tool: string): ToolCall | undefined {
-    return this.#failedQuotes.get(tool);
+    return this.#lastStep.find((made) => made.isError && !made.isAdvised && made.tool.name === tool)?.call;
   }
 
   get onlyReply(): boolean {
@@ -113,8 +112,6 @@ export class LoopGuard {
       const made = { call, tool, isError: result.isError, isAdvised: advice.length > 0, isRepeat };
       if (tool.class !== "shell" && !tool.quotes && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
       this.#lastStep.push(made);
-      if (tool.quotes && !made.isError) this.#failedQuotes.delete(tool.name);
-      else if (tool.quotes && !made.isAdvised) this.#failedQuotes.set(tool.name, call);
       this.#remember(made);
     }
     const barren = this.#lastStep.length > 0 && results.every((result) => result.isError || foundNothing(result));

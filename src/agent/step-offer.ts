@@ -32,7 +32,7 @@ export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messag
   const names = withNamed(existing, messages);
   const quotes = await quotesFor(tools, guard, view);
   const seen = names?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
-  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen, quotable: await quotable(seen, view) } : {}), quotes };
+  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen, quotable: await quotable(offered.some((tool) => tool.quotes) ? seen : [], view) } : {}), quotes };
   return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly, mayClaim: !guard.hasNothingToReport, ...(existing ? { existing } : {}) };
 }
 

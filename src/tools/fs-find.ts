@@ -24,7 +24,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
     description: "Find files whose name fits a glob, in all folders below.",
     schema: FsFindArguments,
     class: "read",
-    hint: ({ content, details }) => (details?.["limitReached"] || details?.["matches"] === 0 ? undefined : countedEntries(contentText(content))),
+    hint: ({ content, details }) => (details?.["limitReached"] || details?.["matches"] === 0 ? undefined : countedEntries(contentText(content), Number(details?.["matches"]))),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);

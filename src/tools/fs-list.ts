@@ -27,7 +27,7 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
     description: "List the files and folders in a folder.",
     schema: FsListArguments,
     class: "read",
-    hint: ({ content, details }) => (details?.["limitReached"] ? undefined : countedEntries(contentText(content))),
+    hint: ({ content, details }) => (details?.["limitReached"] ? undefined : countedEntries(contentText(content), Number(details?.["entries"]))),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -60,10 +60,9 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
 }
 
 /** How many folders and files a listing has. */
-export function countedEntries(listing: string): string {
-  const names = listing.split("\n").filter((line) => line !== "(empty)" && !line.startsWith("["));
-  const folders = names.filter((name) => name.endsWith("/"));
-  const files = names.length - folders.length;
+export function countedEntries(listing: string, count: number): string {
+  const folders = listing.split("\n").filter((name) => name.endsWith("/"));
+  const files = count - folders.length;
   return `${countOf(folders.length, "folder")}${folders.length > 0 && folders.length <= namedMax ? `: ${folders.map((name) => name.slice(0, -1)).join(", ")};` : " and"} ${countOf(files, "file")}`;
 }
 

@@ -1,4 +1,5 @@
-// The in-process engine: one model, one context, one sequence whose computed state is used again from call to call.
+// The in-process engine: one model, one context, one sequence whose computed state is used again from call to call, and a
+// small context beside it for questions apart from the conversation.
 // Opens nothing before the first generation. Failures are the last event of a generation, never thrown.
 import type { Llama } from "node-llama-cpp";
 import type { EngineFailure, ModelInfo, TextEngine, TextEvent, TextRequest } from "../../core/engine.ts";

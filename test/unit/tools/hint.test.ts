@@ -1,0 +1,28 @@
+// What a small model is told beside a result: the counts that it would get wrong.
+import { expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { hintOf } from "../../../src/agent/hint.ts";
+import { fixture } from "./fixture.ts";
+
+async function hinted(name: string, args: Record<string, unknown>): Promise<string> {
+  using at = fixture();
+  for (const folder of ["docs", "src"]) mkdirSync(join(at.workspace, folder));
+  for (const path of ["[slug].md", "b.md", "docs/c.md"]) writeFileSync(join(at.workspace, path), "one\ntwo\none\n");
+  const { details, isError, text } = await at.call(name, args);
+  return hintOf({ role: "toolResult", toolCallId: "1", toolName: name, content: [{ type: "text", text }], details, isError, timestamp: 0 }, [at.tool(name)]);
+}
+
+test.each([
+  ["fs.list", {}, "(2 folders: docs, src; 2 files)"],
+  ["fs.list", { path: "docs" }, "(0 folders and 1 file)"],
+  ["fs.list", { path: "src" }, "(0 folders and 0 files)"],
+  ["fs.find", { pattern: "*.md" }, "(0 folders and 3 files)"],
+  ["fs.find", { pattern: "*.txt" }, ""],
+  ["fs.grep", { pattern: "one" }, "(6 matches, in 3 files)"],
+  ["fs.list", { limit: 1 }, ""],
+  ["fs.read", { path: "b.md" }, ""],
+  ["fs.list", { path: "absent" }, ""],
+])("%s %j", async (name, args, told) => {
+  expect(await hinted(name, args)).toBe(told);
+});
