@@ -23,13 +23,14 @@ export async function reusePrefix({ sequence, states }: OpenModel, { tokens, hea
  */
 export async function* readPrompt({ sequence, states, plan }: OpenModel, { tokens, headLength }: PromptTokens, from: number): AsyncGenerator<number, void, void> {
   const end = tokens.length - 1;
-  const keepsHead = states !== undefined && headLength >= limits.promptStateTokensMin && headLength <= end;
+  const isHeadLong = headLength >= limits.promptStateTokensMin && headLength <= end;
   for (let at = from; at < end; ) {
-    const limit = keepsHead && at < headLength ? headLength : end;
+    // Also where no state is kept: numbers depend on how a prompt is cut into batches, and the same seed has to say the same.
+    const limit = isHeadLong && at < headLength ? headLength : end;
     const next = Math.min(limit, at + plan.batchSize);
     await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(at, next));
     at = next;
-    if (keepsHead && at === headLength) {
+    if (isHeadLong && states !== undefined && at === headLength) {
       await sequence.takeCheckpoint();
       await states.save(sequence, tokens.slice(0, headLength));
     }
