@@ -63,14 +63,17 @@ Result of shell.run: hi
 User: Thanks!
 {"goal":"answer","tool":"reply","args":{"text":"You're welcome."}}`;
 
-/** All that there is to show where there are no tools. */
-const replyExample = `Example:
-User: Thanks!
-{"goal":"answer","tool":"reply","args":{"text":"You're welcome."}}`;
+/** Without tools, words about tools and files would only mislead. */
+const plainTask = "You answer the user.";
+const plainForm = 'Each message you write is a JSON object on one line: {"goal":"answer","tool":"reply","args":{"text":...}}';
 
 export function systemText({ tools, replacement, additions }: SystemTextOptions): SystemText {
+  if (tools.length === 0) {
+    const action = [replacement ?? plainTask, ...additions].join("\n\n");
+    return { text: [replacement ?? plainTask, plainForm, ...additions].join("\n\n"), action, guide: plainForm };
+  }
   const offered = [...tools.map(toolLine), 'reply {"text":string} - the answer to the user; ends the job'];
-  const told = [`Tools:\n${offered.join("\n")}`, tools.length === 0 ? replyExample : example];
+  const told = [`Tools:\n${offered.join("\n")}`, example];
   return {
     text: [replacement ?? textRules, ...told, ...additions].join("\n\n"),
     action: [replacement ?? actionRules, ...additions].join("\n\n"),

@@ -36,7 +36,7 @@ export interface SessionOptions {
   readable?: { mention(text: string): void; allow(path: string): void };
   systemPrompt?: string;
   systemAdditions?: readonly string[];
-  /** What the model is told about the workspace with a user message; taken once a message. */
+  /** What a model with tools is told about the workspace with a user message; taken once a message. */
   describeWorkspace?: (request: string) => Promise<string>;
   /** What exists in the workspace; absent = a model may name anything. */
   view?: WorkspaceView;
@@ -128,11 +128,12 @@ export class Session {
   /** Runs one turn to its end; one that was ended before it began tells nothing. Never rejects for a failure of the model or a tool. */
   async prompt(content: (TextContent | ImageContent)[], { maxSteps, signal: ownSignal }: PromptOptions = {}): Promise<TurnOutcome> {
     const { runtime, settings, describeWorkspace } = this.#options;
+    const tools = offered(this.#options.tools);
     const signal = ownSignal ? AbortSignal.any([this.#abort.signal, ownSignal]) : this.#abort.signal;
     if (signal.aborted) return this.#abortedOutcome();
     this.#approvals.forgetDenials();
     const message: UserMessage = { role: "user", content, timestamp: runtime.now() };
-    this.#conversation.annotate(message, (await describeWorkspace?.(contentText(content))) ?? "");
+    this.#conversation.annotate(message, tools.length === 0 ? "" : ((await describeWorkspace?.(contentText(content))) ?? ""));
     if (signal.aborted) return this.#abortedOutcome();
     const result = await runTurn(message, {
       turnIndex: this.#turnCount++,
@@ -140,7 +141,7 @@ export class Session {
       conversation: this.#conversation,
       compactor: this.#compactor,
       system: this.#system,
-      tools: offered(this.#options.tools),
+      tools,
       approvals: this.#approvals,
       inbox: this.#inbox,
       workspace: this.#options.workspace,

@@ -26,14 +26,20 @@ test(`a scripted model for ${turns} turns, seed ${seed}`, async () => {
 
 test(`a real model for ${modelTurns} turns, seed ${seed}`, async () => {
   const random = randomOf(seed);
-  const config = { localModels: { completionMaxTokens: 64, managed: { contextSize: 4096 } }, agent: { maxSteps: 3, providerWait: { enabled: false } } };
+  const config = { localModels: { completionMaxTokens: 128, managed: { contextSize: 4096 } }, agent: { maxSteps: 3, providerWait: { enabled: false } } };
   using host = hostOfExecutable({ timeoutMs: limitMs, config, files });
   const answer = await host.ask("start_session", { workingDir: host.workingDir, model: modelPath("smollm2-135m"), approvalLevel: 1 });
   host.sessionId = String(answer.payload?.["sessionId"]);
   const { ends, skillChanges, steered } = await soak(host, { turns: modelTurns, random, patienceMs: 60_000, growthMaxMiB: 96 });
-  expect(ends.filter((end) => end === "failed")).toEqual([]);
+  const failures = host.frames.flatMap(({ kind, payload }) => (kind === "response" && payload?.["reason"] === "failed" ? [payload["error"]] : []));
+  expect(failures.filter((failure) => !isCut(failure))).toEqual([]);
   if (isLong) expect([steered > 0, skillChanges > 0, ends.length > 1]).toEqual([true, true, true]);
 }, limitMs);
+
+/** Such a small model may go on to write until the limit. */
+function isCut(failure: unknown): boolean {
+  return (failure as { message?: string }).message === "the answer was cut at the output limit before it was complete";
+}
 
 function step(random: Random): ScriptItem[] {
   return random.one<ScriptItem[]>([
