@@ -19,7 +19,7 @@ export function linesOf(content: Buffer, oldText: string, scope: Scope): number[
   return lineNumbers(text.bytes, named(text.bytes, withLf(oldText), scope));
 }
 
-/** `content` with the places that `oldText` names replaced. */
+/** `content` with the places that `oldText` names replaced. Whole lines that are replaced by nothing go with their line end. */
 export function replaceText(content: Buffer, oldText: string, newText: string, scope: Scope): Edit {
   const text = plainText(content);
   const wanted = withLf(oldText);
@@ -28,12 +28,18 @@ export function replaceText(content: Buffer, oldText: string, newText: string, s
   let copied = 0;
   for (const start of starts) {
     const from = text.original(start);
-    const to = text.original(start + wanted.length);
+    const end = start + wanted.length;
+    const to = text.original(newText === "" && isWholeLines(text.bytes, start, end) ? end + 1 : end);
     parts.push(content.subarray(copied, from), lineEndAt(content, from, to) ? withCrlf(newText) : withLf(newText));
     copied = to;
   }
   parts.push(content.subarray(copied));
   return { bytes: Buffer.concat(parts), lines: lineNumbers(text.bytes, starts) };
+}
+
+/** Without the line end of the last one, which exists. */
+function isWholeLines(bytes: Buffer, start: number, end: number): boolean {
+  return (start === 0 || bytes[start - 1] === lf) && bytes[end - 1] !== lf && bytes[end] === lf;
 }
 
 const cr = 0x0d;

@@ -32,7 +32,7 @@ const long = process.env["ATOMIC_TEST_LONG"] === "1";
 if (long) test("20 results of 2 KB in a window of 4096: all are read, the goal is known, the fact of the first is told", async () => {
   using place = makePlace(Object.fromEntries(names.map((name, index) => [name, part(index + 1)])));
   const prompt = "Read part-01.txt. The last line of each file names the file to read next: read them one after another, until the last one. Then reply with the warehouse code.";
-  const run = await runJson(place, ["--model", modelPath("qwen2.5-coder-0.5b"), "--tools", "fs.read", prompt], { env: { ATOMIC_AGENT_LOCAL_MODELS_MANAGED_CONTEXT_SIZE: "4096" }, timeoutMs: 1_480_000 });
+  const run = await runJson(place, ["--model", modelPath("qwen2.5-coder-0.5b"), "--tools", "fs.read", prompt], { env: { ATOMIC_AGENT_LOCAL_MODELS_MANAGED_CONTEXT_SIZE: "4096" }, timeoutMs: 2_380_000 });
   expectEnd(run, "ok", 0);
   const read = run.all("tool_execution_end").filter((event) => event["isError"] === false).length;
   expect(read).toBeGreaterThanOrEqual(parts);
@@ -41,7 +41,7 @@ if (long) test("20 results of 2 KB in a window of 4096: all are read, the goal i
   expect(results.filter((result) => result["planner"] === "model").length).toBeGreaterThanOrEqual(2);
   for (const result of results) expect(at(result, "compactedText")).toStartWith(`[User]: ${prompt}`);
   expect(textOf(run.messages("assistant").at(-1))).toContain("HERON-52");
-}, 1_500_000);
+}, 2_400_000);
 
 // Held against the project's own checker alone: the independent one wants 256 tokens freed by every compaction, also by a
 // `fresh` one, which clarification C2 frees of that rule; in a window of 512 there is not so much to free.
