@@ -94,11 +94,10 @@ interface Measured {
 /** Sums need numbers; order and extremes take texts as well where a column holds no number. */
 function measured(selection: Selection, column: number, operation: Exclude<Operation, "count" | "rows" | "distinct">): { lines: string[]; notes: string[] } {
   const { condition, rows, table } = selection;
-  const mark: DecimalMark = decimalMarkOf(rows.map(({ cells }) => cells[column] ?? ""));
-  const all = rows.map((row): Measured => ({ row, quantity: quantityOf(row.cells[column] ?? "", mark) }));
+  const all = quantified(rows, column);
   const numbers = all.flatMap(({ quantity, row }) => (quantity ? [{ quantity, row }] : []));
   const name = table.columns[column] ?? "";
-  if (operation === "sort_ascending" || operation === "sort_descending") return { lines: sorted(selection, all, column, operation), notes: [] };
+  if (operation === "sort_ascending" || operation === "sort_descending") return { lines: sorted(selection, column, operation === "sort_descending"), notes: [] };
   const isText = numbers.length === 0;
   if (isText && (operation === "sum" || operation === "average")) throw new ToolError(`the column ${name} holds no numbers: ${valuesText(table, column)}. ${columnsText(table)}`);
   const notes = isText ? [] : leftOut(all, column, name);
@@ -131,14 +130,22 @@ function extreme({ condition, of, table }: Selection, filled: readonly Measured[
   return [`${isMax ? "max" : "min"} of ${name}${condition}: ${value} (${of})`, ...shown, ...more];
 }
 
-/** Rows without a number stand last, as do empty cells of texts. */
-function sorted(selection: Selection, all: readonly Measured[], column: number, operation: "sort_ascending" | "sort_descending"): string[] {
-  const { condition, of, table } = selection;
-  const sign = operation === "sort_ascending" ? 1 : -1;
+function sorted({ condition, of, rows, table }: Selection, column: number, isDescending: boolean): string[] {
+  return [`${of}${condition} by ${table.columns[column]}, ${isDescending ? "largest" : "smallest"} first:`, ...listed(table, inOrder(rows, column, isDescending))];
+}
+
+/** Rows without a number stand last where there are numbers, as do empty cells of texts; equal ones keep their order. */
+export function inOrder(rows: readonly Row[], column: number, isDescending: boolean): Row[] {
+  const all = quantified(rows, column);
+  const sign = isDescending ? -1 : 1;
   const hasNumbers = all.some(({ quantity }) => quantity);
   const isLast = ({ quantity, row }: Measured): boolean => (hasNumbers ? quantity === undefined : row.cells[column] === "");
-  const ordered = all.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)) || sign * order(a, b, column));
-  return [`${of}${condition} by ${table.columns[column]}, ${sign > 0 ? "smallest" : "largest"} first:`, ...listed(table, ordered.map(({ row }) => row))];
+  return all.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)) || sign * order(a, b, column)).map(({ row }) => row);
+}
+
+function quantified(rows: readonly Row[], column: number): Measured[] {
+  const mark: DecimalMark = decimalMarkOf(rows.map(({ cells }) => cells[column] ?? ""));
+  return rows.map((row) => ({ row, quantity: quantityOf(row.cells[column] ?? "", mark) }));
 }
 
 function order(a: Measured, b: Measured, column: number): number {
