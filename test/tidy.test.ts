@@ -11,7 +11,7 @@ const importTable: { [folder: string]: { folders: string[]; packages: string[] }
   core: { folders: [], packages: ["zod"] },
   agent: { folders: ["core"], packages: ["zod"] },
   wire: { folders: ["core"], packages: ["zod"] },
-  tools: { folders: ["core", "sandbox"], packages: ["zod", "diff", "ignore"] },
+  tools: { folders: ["core", "sandbox"], packages: ["zod", "diff", "ignore", "jsonc-parser"] },
   sandbox: { folders: ["core"], packages: [] },
   skills: { folders: ["core"], packages: ["zod"] },
   models: { folders: ["core"], packages: ["zod"] },

@@ -79,9 +79,9 @@ export class Conversation {
     return this.#rawText.get(message);
   }
 
-  /** Adds to what the model sees of a message, once and for good: a prompt already read must not change. */
+  /** Adds to what the model sees of a message; only before a prompt with it was read, which must not change. */
   annotate(message: AgentMessage, note: string): void {
-    if (note !== "" && !this.#notes.has(message)) this.#notes.set(message, note);
+    if (note !== "") this.#notes.set(message, [this.note(message), note].filter((part) => part !== "").join("\n"));
   }
 
   note(message: AgentMessage): string {

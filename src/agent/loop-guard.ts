@@ -38,6 +38,7 @@ export class LoopGuard {
   #forgotten: Made[] = [];
   #goesOn = false;
   #hasChanged = false;
+  #isStuck = false;
 
   constructor(tools: readonly ToolSpec[], settings: LoopSettings) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
@@ -67,6 +68,11 @@ export class LoopGuard {
   /** Nothing was changed so far, and it is too early to give up: "done" would be no true report. */
   get hasNothingToReport(): boolean {
     return !this.#hasChanged && this.#steps < stepsBeforeGivingUp;
+  }
+
+  /** What was tried in this turn does not lead on: other tools than the planned ones may. */
+  get isStuck(): boolean {
+    return this.#isStuck;
   }
 
   /** The call of this tool that failed in the last step and was not told how to do better. */
@@ -116,6 +122,7 @@ export class LoopGuard {
     }
     const barren = this.#lastStep.length > 0 && results.every((result) => result.isError || foundNothing(result));
     this.#barrenSteps = barren ? this.#barrenSteps + 1 : 0;
+    this.#isStuck ||= this.#barrenSteps >= barrenStepsMax || this.#steps >= plannedStepsMax;
     return notes;
   }
 
@@ -140,6 +147,8 @@ export class LoopGuard {
 }
 
 const stepsBeforeGivingUp = 2;
+const barrenStepsMax = 2;
+const plannedStepsMax = 8;
 
 function isChange({ isError, tool }: Made): boolean {
   return !isError && tool.class === "write";

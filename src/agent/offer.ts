@@ -73,8 +73,9 @@ function narrow(schema: unknown, names: WorkspaceNames): unknown {
   }
   const kind = schema["existing"];
   if (kind !== "file" && kind !== "folder" && kind !== "any") return schema;
-  const { existing: _existing, ...rest } = schema;
-  const choices = kind === "any" ? [...names.files, ...names.folders] : kind === "file" ? names.files : names.folders;
+  const { existing: _existing, endings, ...rest } = schema;
+  const files = Array.isArray(endings) ? names.files.filter((file) => endings.some((ending) => file.toLowerCase().endsWith(String(ending)))) : names.files;
+  const choices = kind === "any" ? [...files, ...names.folders] : kind === "file" ? files : names.folders;
   return choices.length === 0 ? undefined : { ...rest, enum: choices };
 }
 

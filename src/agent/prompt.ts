@@ -86,7 +86,8 @@ export function systemFor(engine: Engine, system: SystemText): string {
   return engine.kind === "action" && engine.needsGuide?.() ? `${system.action}\n\n${system.guide}` : system[engine.kind];
 }
 
-function toolLine(tool: ToolSpec): string {
+/** A tool in one line, with its arguments. */
+export function toolLine(tool: ToolSpec): string {
   return `${tool.name} ${argumentsLine(tool)} - ${tool.description}`;
 }
 

@@ -6,6 +6,7 @@ import type { ForbiddenObject } from "./grammar.ts";
 import { isKnown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
+import { isFor, type Work } from "./work-plan.ts";
 
 export interface StepOffer {
   tools: readonly ToolSpec[];
@@ -17,23 +18,33 @@ export interface StepOffer {
   mayReply: boolean;
   /** False: a reply that ends a change would claim what was not done. */
   mayClaim?: boolean;
-  /** The user wants something changed. */
+  /** The user wants something changed, and nothing is yet. */
   isChange?: boolean;
 }
 
 export const replyOnly: StepOffer = { tools: [], forbidden: new Map(), options: {}, mayReply: true };
 
-/** @param view what exists; undefined for engines that no grammar binds */
-export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messages: readonly AgentMessage[], view: WorkspaceView | undefined): Promise<StepOffer> {
-  const bound = view !== undefined;
-  const offered = tools.filter((tool) => !guard.excluded.has(tool.name) && !(bound && guard.fruitless.has(tool.name)));
-  if (!view) return { tools: offered, forbidden: new Map(), options: {}, mayReply: true };
+/**
+ * @param view what exists; undefined for engines that no grammar binds
+ * @param work what the request asks for; undefined where that is not known
+ */
+export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messages: readonly AgentMessage[], view: WorkspaceView | undefined, work?: Work): Promise<StepOffer> {
+  const left = tools.filter(({ name }) => !guard.excluded.has(name));
+  if (!view) return { tools: left, forbidden: new Map(), options: {}, mayReply: true };
+  const offered = fitting(left, guard.isStuck ? undefined : work, work).filter(({ name }) => !guard.fruitless.has(name));
   const existing = await view.names();
   const names = withNamed(existing, messages);
   const quotes = await quotesFor(tools, guard, view);
   const seen = names?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
   const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen, quotable: await quotable(offered.some((tool) => tool.quotes) ? seen : [], view) } : {}), quotes };
-  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly, mayClaim: !guard.hasNothingToReport, ...(existing ? { existing } : {}) };
+  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly, mayClaim: !guard.hasNothingToReport, isChange: work?.isChange === true && !guard.hasChanged, ...(existing ? { existing } : {}) };
+}
+
+/** The tools for the work. To what binds it, that is a change which goes well, are left only the tools that serve it and those that read. */
+function fitting(tools: readonly Tool[], binding: Work | undefined, work: Work | undefined): Tool[] {
+  const known = tools.filter((tool) => tool.isSpecial !== true || (work !== undefined && isFor(tool, work)));
+  const serving = binding?.isChange ? known.filter((tool) => tool.class === "read" || isFor(tool, binding)) : known;
+  return serving.some((tool) => tool.class !== "read") ? serving : known;
 }
 
 /** After a quote that was not found, only what the file really holds can be quoted. */

@@ -10,7 +10,6 @@ import { Ceilings } from "./ceilings.ts";
 import { TurnCompaction, type RetryReason } from "./compaction/turn-compaction.ts";
 import { generate } from "./generate.ts";
 import { blindReplacement } from "./known-files.ts";
-import { Goal } from "./goal.ts";
 import { hintOf } from "./hint.ts";
 import { LoopDetector, loopNotice, vetoText } from "./loop-detector.ts";
 import { LoopGuard } from "./loop-guard.ts";
@@ -24,6 +23,7 @@ import { cancelledFailure, cutFailure, failing, refusals, type TurnFailure } fro
 import type { TurnOptions, TurnResult } from "./turn-options.ts";
 import { TurnProgress } from "./turn-progress.ts";
 import { unusableAnswer } from "./unusable-answer.ts";
+import { WorkPlan } from "./work-plan.ts";
 
 export type { TurnOptions, TurnResult, TurnSettings } from "./turn-options.ts";
 
@@ -47,7 +47,7 @@ class Turn {
   /** What keeps messages from being stored: the next generation fails with it instead of running. */
   #storageFailure: EngineFailure | undefined;
   readonly #outputCheck: OutputCheck | undefined;
-  readonly #goal: Goal;
+  readonly #plan: WorkPlan;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -58,7 +58,7 @@ class Turn {
     this.#compaction = this.#compactionOf(options);
     this.#progress = new TurnProgress(options.emit, options.runtime.now);
     this.#ceilings = new Ceilings(maxSteps, hosted?.leg, this.#progress.startedAt + (hosted?.durationMaxMs ?? Infinity));
-    this.#goal = new Goal({ engine: options.engine, tools: options.tools, signal: options.signal, spend: (usage) => this.#progress.spend(usage) });
+    this.#plan = new WorkPlan({ engine: options.engine, tools: options.tools, signal: options.signal, spend: (usage) => this.#progress.spend(usage) });
     this.#outputCheck = output && new OutputCheck(output);
   }
 
@@ -165,8 +165,8 @@ class Turn {
   async #generate(): Promise<AttemptResult> {
     const { abortMessage, commit, conversation, emit, engine, runtime, settings, signal, system, tools } = this.#options;
     const view = engine.kind === "text" ? this.#options.view : undefined;
-    const isChange = signal.aborted || this.#storageFailure || this.#guard.hasChanged ? false : await this.#goal.isChange(conversation.lastUserMessage());
-    const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : { ...(await stepOffer(tools, this.#guard, conversation.messages, view)), isChange };
+    if (!signal.aborted && !this.#storageFailure) await this.#plan.take(conversation, view);
+    const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, view, this.#plan.work);
     this.#names = offer.existing;
     const { output, parallelMax, sampling, thinking, thinkingTokensMax = 0 } = settings;
     const outputSchema = output ? { outputSchema: output.schema } : {};

@@ -13,7 +13,7 @@ import { skillCatalog } from "../skills/catalog.ts";
 import type { SkillPlaces } from "../skills/read-skills.ts";
 import { sessionSkills } from "../skills/session-skills.ts";
 import { TrustedSkills } from "../skills/trusted-skills.ts";
-import { builtinTools, toolsOnRequest } from "../tools/index.ts";
+import { builtinTools } from "../tools/index.ts";
 import { ReadablePaths } from "../tools/readable-paths.ts";
 
 export interface ToolSetup {
@@ -90,7 +90,9 @@ function catalogText(skills: Skills, tokensMax: number, log: Log): string[] {
 function chosen(all: readonly Tool[], { tools, excludeTools }: ToolChoice): Tool[] {
   const allowed = tools === undefined ? undefined : matching(tools, all, "--tools");
   const denied = matching(excludeTools ?? [], all, "--exclude-tools");
-  return all.filter((tool) => (allowed?.has(tool.name) ?? !toolsOnRequest.has(tool.name)) && !denied.has(tool.name));
+  const left = all.filter(({ name }) => !denied.has(name));
+  // What is named is offered always.
+  return allowed === undefined ? left : left.flatMap(({ isSpecial: _isSpecial, ...tool }) => (allowed.has(tool.name) ? [tool] : []));
 }
 
 function matching(patterns: readonly string[], all: readonly Tool[], flag: string): Set<string> {

@@ -50,8 +50,8 @@ interface Sampling {
   signal: AbortSignal;
 }
 
-/** `goal` is a question apart from the conversation. */
-export type GenerationPurpose = "step" | "compaction" | "goal";
+/** `plan` is a question apart from the conversation: what a request asks for. */
+export type GenerationPurpose = "step" | "compaction" | "plan";
 
 export interface TextRequest extends Sampling {
   purpose: GenerationPurpose;

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { ApprovalNeed, Binding } from "./approval.ts";
 import type { ImageContent, TextContent } from "./message.ts";
 import type { Log } from "./runtime.ts";
+import type { WorkKind } from "./work.ts";
 
 /** `read` runs beside its neighbours; `write` and `shell` run alone, in call order. */
 export type ToolClass = "read" | "write" | "shell";
@@ -32,6 +33,10 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   /** Strict object; unknown keys are rejected. */
   schema: Schema;
   class: ToolClass;
+  /** Kinds of work that it is for; absent = any. */
+  serves?: readonly WorkKind[];
+  /** Told of and offered only where the work asks for it. */
+  isSpecial?: boolean;
   /** Arguments that make a call the same try again, whatever the others are; absent = all of them. */
   identity?: readonly string[];
   /** Arguments that quote a file: after a failure they are offered what the file holds. */
@@ -74,6 +79,8 @@ export interface ToolSpec {
   description: string;
   schema: z.ZodObject;
   class: ToolClass;
+  serves?: readonly WorkKind[];
+  isSpecial?: boolean;
   identity?: readonly string[];
   quotes?: { file: string; text: string };
 }

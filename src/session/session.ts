@@ -101,12 +101,12 @@ export class Session {
       runtime: options.runtime,
     });
     const { systemPrompt, systemAdditions } = options;
-    this.#system = systemText({ tools: offered(options.tools), additions: systemAdditions ?? [], ...(systemPrompt === undefined ? {} : { replacement: systemPrompt }) });
+    this.#system = systemText({ tools: ordinary(options.tools), additions: systemAdditions ?? [], ...(systemPrompt === undefined ? {} : { replacement: systemPrompt }) });
     this.#compactor = new Compactor({
       engine: options.engine,
       conversation: this.#conversation,
       system: this.#system,
-      tools: offered(options.tools),
+      tools: ordinary(options.tools),
       settings: options.settings.compaction,
       retry: options.settings.retry,
       entryIdOf: options.entryIdOf ?? unstoredIds(options.runtime),
@@ -127,8 +127,8 @@ export class Session {
 
   /** Runs one turn to its end; one that was ended before it began tells nothing. Never rejects for a failure of the model or a tool. */
   async prompt(content: (TextContent | ImageContent)[], { maxSteps, signal: ownSignal }: PromptOptions = {}): Promise<TurnOutcome> {
-    const { runtime, settings, describeWorkspace } = this.#options;
-    const tools = offered(this.#options.tools);
+    const { runtime, settings, describeWorkspace, engine } = this.#options;
+    const tools = engine.kind === "text" ? offered(this.#options.tools) : ordinary(this.#options.tools);
     const signal = ownSignal ? AbortSignal.any([this.#abort.signal, ownSignal]) : this.#abort.signal;
     if (signal.aborted) return this.#abortedOutcome();
     this.#approvals.forgetDenials();
@@ -267,6 +267,11 @@ export class Session {
 
 function offered(tools: readonly Tool[]): Tool[] {
   return tools.filter((tool) => tool.isOffered?.() ?? true);
+}
+
+/** What every request tells of. */
+function ordinary(tools: readonly Tool[]): Tool[] {
+  return offered(tools).filter(({ isSpecial }) => isSpecial !== true);
 }
 
 /** Ids as the store would give them, for messages that are not stored. */

@@ -20,6 +20,7 @@ export function fsAppend(options: ToolOptions): Tool<typeof FsAppendArguments> {
     name: "fs.append",
     description: "Add lines at the end of a file.",
     schema: FsAppendArguments,
+    serves: ["append"],
     class: "write",
     mustKnow: ({ path }) => path,
     async needs(args, context) {

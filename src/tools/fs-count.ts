@@ -31,6 +31,8 @@ export function fsCount(options: ToolOptions): Tool<typeof FsCountArguments> {
     name: "fs.count",
     description: "Count the lines and words of a text file, the files in a folder and all folders below, or the lines that hold a pattern.",
     schema: FsCountArguments,
+    serves: ["count"],
+    isSpecial: true,
     class: "read",
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);

@@ -28,6 +28,7 @@ export function fsEdit(options: ToolOptions): Tool<typeof FsEditArguments> {
     name: "fs.edit",
     description: "Replace a piece of text in a file.",
     schema: FsEditArguments,
+    serves: ["edit", "replace", "insert", "cut", "set"],
     identity: ["path", "oldText", "replaceAll"],
     ...editing<FsEditArguments>("edit", scopeOf, (after, lines, { newText }, firstLine) => excerpt(after, firstLine, newText), options),
   };
@@ -38,6 +39,7 @@ export function fsReplace(options: ToolOptions): Tool<typeof FsReplaceArguments>
     name: "fs.replace",
     description: "Replace a word or text everywhere in a file.",
     schema: FsReplaceArguments,
+    serves: ["edit", "replace"],
     identity: ["path", "oldText"],
     ...editing<FsReplaceArguments>("replace", () => "words", changedLines, options),
   };

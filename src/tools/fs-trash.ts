@@ -20,6 +20,7 @@ export function fsTrash(options: ToolOptions): Tool<typeof FsTrashArguments> {
     name: "fs.trash",
     description: "Delete files or folders (moves them to the trash).",
     schema: FsTrashArguments,
+    serves: ["delete"],
     class: "write",
     async needs(args, context) {
       const places = placesOf(args, context, options);

@@ -20,6 +20,7 @@ export function fsWrite(options: ToolOptions): Tool<typeof FsWriteArguments> {
     name: "fs.write",
     description: "Write a whole file.",
     schema: FsWriteArguments,
+    serves: ["create"],
     class: "write",
     mustKnow: ({ path }) => path,
     async needs(args, context) {

@@ -28,6 +28,7 @@ export function shellRun(options: ToolOptions): Tool<typeof ShellRunArguments> {
     name: "shell.run",
     description: "Run a shell command and wait for it to end.",
     schema: ShellRunArguments,
+    serves: ["run"],
     class: "shell",
     async needs(args, context) {
       const folder = folderOf(args, context, options);

@@ -25,6 +25,8 @@ export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArgu
     name: "table.compute",
     description: "Count, add up, compare or sort the rows of a table or list in a file; where is like city = Oslo and age > 30.",
     schema: TableComputeArguments,
+    serves: ["compute", "count"],
+    isSpecial: true,
     class: "read",
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);

@@ -76,7 +76,7 @@ function chatRenderer(options: LlamaEngineOptions): Render {
 
 async function* run(model: LazyModel, render: Render, request: TextRequest, counts: Counts): AsyncGenerator<TextEvent, void, void> {
   const opened = yield* opening(model, request.signal);
-  const open = request.purpose === "goal" ? await opened.apart() : opened;
+  const open = request.purpose === "plan" ? await opened.apart() : opened;
   try {
     yield* generate(open, render(open, request), request, counts);
   } catch (error) {

@@ -145,7 +145,7 @@ async function loadModel(llama: Llama, plan: Plan, options: LlamaEngineOptions, 
   return open;
 }
 
-const apartContextSize = 1024;
+const apartContextSize = 1536;
 
 /** Where nothing is asked for, the binding decides, which knows the models that can't. */
 function cacheOptions({ cacheType }: Plan, { flashAttention = "auto" }: LlamaEngineOptions): LlamaContextOptions {

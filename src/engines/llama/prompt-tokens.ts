@@ -6,13 +6,17 @@ import type { Segment } from "../chat-template.ts";
 
 export interface PromptTokens {
   tokens: Token[];
-  /** How many of them come before the first user message: the part that stays the same. */
+  /** How many of them are the part that stays the same. */
   headLength: number;
 }
 
 export interface PromptTokenizer {
-  /** Other work of the process has its turn between the pieces of a long text. @returns undefined when the signal fires before the end */
-  tokenize(segments: readonly Segment[], signal: AbortSignal): Promise<PromptTokens | undefined>;
+  /**
+   * Other work of the process has its turn between the pieces of a long text.
+   * @param headEnds the message with which the part begins that changes: the first after the system text, or the last one
+   * @returns undefined when the signal fires before the end
+   */
+  tokenize(segments: readonly Segment[], signal: AbortSignal, headEnds?: "first" | "last"): Promise<PromptTokens | undefined>;
   /** Tokens of a text; undefined for one so long that nobody can wait for the answer. */
   count(text: string): number | undefined;
   /** Keeps the tokens of a text that was generated. */
@@ -59,14 +63,14 @@ export function promptTokenizer(model: LlamaModel, spacePrefix: boolean): Prompt
       remember(text, tokens);
       return tokens.length;
     },
-    async tokenize(segments, signal) {
+    async tokenize(segments, signal, headEnds = "first") {
       const tokens: Token[] = [];
       const first = segments[0];
       const begin = model.tokens.bos;
       if (model.tokens.shouldPrependBosToken && begin !== null && !(first?.literal === false && model.tokens.bosString !== null && first.text.startsWith(model.tokens.bosString))) tokens.push(begin);
       let headLength = 0;
       for (const segment of segments) {
-        if (headLength === 0 && segment.literal && segment.role !== "system") headLength = tokens.length;
+        if ((headLength === 0 || headEnds === "last") && segment.literal && segment.role !== "system") headLength = tokens.length;
         for (const token of segment.literal ? await literal(segment.text, signal) : model.tokenize(segment.text, true, spacePrefix ? "trimLeadingSpace" : undefined)) tokens.push(token);
       }
       return signal.aborted ? undefined : { tokens, headLength };

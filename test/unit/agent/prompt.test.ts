@@ -86,13 +86,14 @@ describe("the conversation", () => {
     ]);
   });
 
-  test("a note is given once and stays", () => {
+  test("notes of a message stand below it, each on a line", () => {
     const conversation = new Conversation();
     const message = user("one");
     conversation.annotate(message, "Files: a");
-    conversation.annotate(message, "Files: a b");
+    conversation.annotate(message, "");
+    conversation.annotate(message, "More");
     conversation.add(message);
-    expect(renderConversation("S", conversation)[1]?.text).toBe("one\n\nFiles: a");
+    expect(renderConversation("S", conversation)[1]?.text).toBe("one\n\nFiles: a\nMore");
   });
 
   test("an answer without its original text is written in the action's form", () => {

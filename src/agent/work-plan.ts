@@ -1,0 +1,125 @@
+// What kinds of work a request asks for, asked of the model apart from the conversation. By the first word of its first
+// action a small model takes nearly everything for a question, and among many tools it takes the wrong one; asked apart, with
+// examples, it knows. What is planned as a change binds the next steps to the tools for it; a question binds nothing.
+import type { Engine } from "../core/engine.ts";
+import { contentText, type Usage, type UserMessage } from "../core/message.ts";
+import type { ToolSpec, WorkspaceView } from "../core/tool.ts";
+import { answerKinds, changeKinds, type WorkKind } from "../core/work.ts";
+import type { Conversation } from "./conversation.ts";
+import { literal } from "./gbnf.ts";
+import { offeredArguments } from "./offer.ts";
+import { toolLine } from "./prompt.ts";
+
+export interface Work {
+  isChange: boolean;
+  kinds: ReadonlySet<WorkKind>;
+}
+
+const system = `Name the kinds of work that the user's request asks for.
+answer: the user only wants to be told something.
+- talk: no file is needed. read: what a file says or does. list: which files or folders there are. find: in which file something is. count: how many files, lines or words. compute: sum, average, maximum, order or comparison in a table. run: what a command or script prints.
+change: something is to be made or changed.
+- create: a new file or folder. edit: one place in a text. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value. sort: order the lines of a file. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
+
+const examples: readonly (readonly [request: string, work: string])[] = [
+  ["How old is Ann?", "answer: read"],
+  ["Correct Bob's age in list.txt: he is 41.", "change: edit"],
+  ["Write hi.sh that prints hi, run it and tell me the output.", "change: create, run"],
+  ["Thanks!", "answer: talk"],
+  ["How much did we spend in May? See costs.csv", "answer: compute"],
+  ["Rename a.txt to b.txt.", "change: move"],
+  ["Is there a folder for photos?", "answer: list"],
+  ["Which file speaks of Bob?", "answer: find"],
+  ["Put the names in the order of the alphabet.", "change: sort"],
+  ["How many text files are in docs?", "answer: count"],
+  ["Turn on the cache in app.toml.", "change: set"],
+  ["Who is the oldest in people.csv?", "answer: compute"],
+  ["Call Bob Rob from now on in all of notes.md.", "change: replace"],
+  ["Run hi.sh and tell me what it prints. Leave it as it is.", "answer: run"],
+  ["Add Eve to the names and delete old.txt.", "change: append, delete"],
+  ["Take Bob off the list.", "change: cut"],
+  ["Put a line with the date below the title.", "change: insert"],
+  ["Fix the function add, its test fails: run test_add.py.", "change: run, edit"],
+];
+
+const kindsMax = 3;
+const tokensMax = 24;
+/** Of the first and the last characters of a longer request, half each. */
+const requestCharsMax = 1200;
+
+const grammar = `root ::= "answer: " answer (", " answer)? | "change: " change (", " change){0,${kindsMax - 1}}
+answer ::= ${answerKinds.map(literal).join(" | ")}
+change ::= ${changeKinds.map(literal).join(" | ")}`;
+
+export interface WorkPlanOptions {
+  engine: Engine;
+  tools: readonly ToolSpec[];
+  signal: AbortSignal;
+  /** Told what the question used. */
+  spend: (usage: Usage) => void;
+}
+
+/** Asks once for each message of the user; in one turn the kinds add up, and a change stays one. */
+export class WorkPlan {
+  readonly #options: WorkPlanOptions;
+  #asked: UserMessage | undefined;
+  #work: Work | undefined;
+
+  constructor(options: WorkPlanOptions) {
+    this.#options = options;
+  }
+
+  /** undefined when it can't be known. */
+  get work(): Work | undefined {
+    return this.#work;
+  }
+
+  /** Takes the user's newest message into account, and tells the model beside it of the special tools for the work. */
+  async take(conversation: Conversation, view: WorkspaceView | undefined): Promise<void> {
+    const message = conversation.lastUserMessage();
+    if (message === undefined || message === this.#asked || !view) return;
+    this.#asked = message;
+    const asked = await this.#ask(contentText(message.content));
+    if (!asked) return;
+    const before = this.#work;
+    this.#work = before ? { isChange: before.isChange || asked.isChange, kinds: new Set([...before.kinds, ...asked.kinds]) } : asked;
+    const names = await view.names();
+    const special = this.#options.tools.filter((tool) => tool.isSpecial === true && isFor(tool, asked) && offeredArguments(tool, names ? { names } : {}));
+    if (special.length > 0) conversation.annotate(message, `Tools for this:\n${special.map(toolLine).join("\n")}`);
+  }
+
+  async #ask(request: string): Promise<Work | undefined> {
+    const { engine, signal, spend, tools } = this.#options;
+    if (engine.kind !== "text" || engine.answersApart?.() !== true || !tools.some(({ serves }) => serves) || request.trim() === "") return undefined;
+    const chat = [
+      { role: "system" as const, text: system },
+      ...examples.flatMap(([asked, work]) => [{ role: "user" as const, text: asked }, { role: "assistant" as const, text: work }]),
+      { role: "user" as const, text: shortened(request) },
+    ];
+    let answer = "";
+    for await (const event of engine.complete({ purpose: "plan", chat, grammar, temperature: 0, maxTokens: tokensMax, signal })) {
+      if (event.type === "text") answer += event.text;
+      else if (event.type === "ended" || event.type === "failed") spend(event.usage);
+    }
+    return workOf(answer);
+  }
+}
+
+/** undefined for an answer that was cut. */
+function workOf(answer: string): Work | undefined {
+  const [goal, kinds = ""] = answer.split(": ");
+  const known: readonly string[] = goal === "change" ? changeKinds : answerKinds;
+  const named = kinds.split(", ").filter((kind): kind is WorkKind => known.includes(kind));
+  return named.length === 0 ? undefined : { isChange: goal === "change", kinds: new Set(named) };
+}
+
+/** Whether the tool is for work of these kinds; one that serves none in particular is for every work. */
+export function isFor({ serves }: Pick<ToolSpec, "serves">, { kinds }: Work): boolean {
+  return serves === undefined || serves.some((kind) => kinds.has(kind));
+}
+
+function shortened(request: string): string {
+  if (request.length <= requestCharsMax) return request;
+  const half = requestCharsMax / 2;
+  return `${request.slice(0, half).toWellFormed()} … ${request.slice(-half).toWellFormed()}`;
+}

@@ -1,0 +1,9 @@
+// The kinds of work that a request may ask for, as a model names them and as tools say what they are for.
+
+/** What answers a question. */
+export const answerKinds = ["talk", "read", "list", "find", "count", "compute", "run"] as const;
+
+/** What changes something. */
+export const changeKinds = ["create", "edit", "replace", "append", "insert", "cut", "set", "sort", "move", "copy", "delete", "run"] as const;
+
+export type WorkKind = (typeof answerKinds)[number] | (typeof changeKinds)[number];

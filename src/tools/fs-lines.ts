@@ -1,0 +1,94 @@
+// fs.insert and fs.cut: whole lines put into a file below a line that it has, or taken out of it.
+import { z } from "zod";
+import { ToolError } from "../core/error.ts";
+import type { Tool } from "../core/tool.ts";
+import { changesFile, type FileChange } from "./change-file.ts";
+import { absentFailure, excerpt } from "./file-edit.ts";
+import type { Place } from "./path.ts";
+import { linesOf } from "./text-edit.ts";
+import type { ToolOptions } from "./tool-options.ts";
+
+export const FsInsertArguments = z.strictObject({
+  path: z.string().meta({ existing: "file" }),
+  below: z.string().min(1).describe("the line of the file below which they go"),
+  text: z.string().min(1).describe("the new lines"),
+});
+type FsInsertArguments = z.infer<typeof FsInsertArguments>;
+
+export const FsCutArguments = z.strictObject({
+  path: z.string().meta({ existing: "file" }),
+  line: z.string().min(1).describe("the line that goes"),
+});
+type FsCutArguments = z.infer<typeof FsCutArguments>;
+
+export function fsInsert(options: ToolOptions): Tool<typeof FsInsertArguments> {
+  return {
+    name: "fs.insert",
+    description: "Put new lines into a file, below a line that it has.",
+    schema: FsInsertArguments,
+    serves: ["insert", "append"],
+    isSpecial: true,
+    identity: ["path", "below", "text"],
+    quotes: { file: "path", text: "below" },
+    ...changesFile<FsInsertArguments>("fs.insert", options, inserted),
+  };
+}
+
+export function fsCut(options: ToolOptions): Tool<typeof FsCutArguments> {
+  return {
+    name: "fs.cut",
+    description: "Take a line out of a file.",
+    schema: FsCutArguments,
+    serves: ["cut", "delete"],
+    isSpecial: true,
+    identity: ["path", "line"],
+    quotes: { file: "path", text: "line" },
+    ...changesFile<FsCutArguments>("fs.cut", options, cut),
+  };
+}
+
+function inserted(before: Buffer, { below, text }: FsInsertArguments, place: Place): FileChange {
+  const lines = rawLines(before);
+  const { last } = stretchOf(before, below, place, "below");
+  const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
+  const added = text.replace(/\r?\n$/, "").split(/\r?\n/).join(lineEnd);
+  const [head, tail] = [lines.slice(0, last), lines.slice(last)];
+  const isOpen = tail.length === 0 && head.at(-1)?.at(-1) !== 0x0a;
+  const bytes = Buffer.concat([...head, Buffer.from(isOpen ? lineEnd + added : added + lineEnd, "utf8"), ...tail]);
+  return { bytes, done: "added lines", shown: (firstLine) => excerpt(bytes, firstLine, added) };
+}
+
+function cut(before: Buffer, { line }: FsCutArguments, place: Place): FileChange {
+  const lines = rawLines(before);
+  const { first, last } = stretchOf(before, line, place, "line");
+  const bytes = Buffer.concat([...lines.slice(0, first - 1), ...lines.slice(last)]);
+  return { bytes, done: `took ${last - first + 1 === 1 ? "1 line" : `${last - first + 1} lines`} out`, shown: (firstLine) => excerpt(bytes, firstLine, "") };
+}
+
+/** With their line ends. */
+function rawLines(content: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = 0; at < content.length; ) {
+    const end = content.indexOf(0x0a, at);
+    const next = end < 0 ? content.length : end + 1;
+    lines.push(content.subarray(at, next));
+    at = next;
+  }
+  return lines;
+}
+
+/** The lines that a quote stands on, from 1, both included. @throws ToolError when it is in no place, or in several */
+function stretchOf(before: Buffer, quoted: string, place: Place, argument: string): { first: number; last: number } {
+  const quote = quoted.replace(/^(?:\r?\n)+|(?:\r?\n)+$/g, "");
+  const found = quote === "" ? [] : linesOf(before, quote, "one");
+  const distinct = [...new Set(found)];
+  const whole = distinct.length > 1 ? wholeLines(before, quote) : distinct;
+  const [first, ...others] = whole.length === 1 ? whole : distinct;
+  if (first === undefined) throw absentFailure(place, before, quoted);
+  if (others.length > 0) throw new ToolError(`${argument} is in ${place.shown} on lines ${distinct.slice(0, 20).join(", ")}; quote the whole line, or the lines around it. Nothing was changed.`);
+  return { first, last: first + quote.split("\n").length - 1 };
+}
+
+function wholeLines(before: Buffer, quote: string): number[] {
+  return before.toString("utf8").split("\n").flatMap((line, index) => (line.replace(/\r$/, "") === quote ? [index + 1] : []));
+}
