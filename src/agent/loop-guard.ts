@@ -39,6 +39,8 @@ export class LoopGuard {
   #goesOn = false;
   #hasChanged = false;
   #isStuck = false;
+  /** Of all calls, as JSON. */
+  readonly #arguments: string[] = [];
 
   constructor(tools: readonly ToolSpec[], settings: LoopSettings) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
@@ -80,6 +82,16 @@ export class LoopGuard {
     return this.#lastStep.find((made) => made.isError && !made.isAdvised && made.tool.name === tool)?.call;
   }
 
+  /** Steps of this turn that made calls. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** Whether a call of this turn named the file. */
+  hasNamed(path: string): boolean {
+    return this.#arguments.some((text) => text.includes(path));
+  }
+
   get onlyReply(): boolean {
     return this.#repeats >= this.#settings.repeatsMax;
   }
@@ -95,6 +107,7 @@ export class LoopGuard {
   record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Map<ToolResultMessage, string> {
     const notes = new Map<ToolResultMessage, string>();
     this.#steps += 1;
+    this.#arguments.push(...calls.map((call) => JSON.stringify(call.arguments)));
     if (this.#goesOn) this.#forgotten.push(...this.#made);
     if (this.#goesOn) this.#made = this.#made.filter(isChange);
     this.#goesOn = false;

@@ -26,7 +26,8 @@ export interface OfferOptions {
 
 /**
  * JSON Schema of a tool's arguments as the model writes them. Arguments marked `advanced` are left out until a result
- * named them; arguments marked `existing` take only names that exist. undefined when nothing exists that they could name.
+ * named them; arguments marked `existing` take only names that exist, with `seen` only files that the
+ * model has looked at. undefined when nothing exists that they could name.
  */
 export function offeredArguments(tool: ToolSpec, { revealed, names, seen, quotes }: OfferOptions = {}): ObjectSchema | undefined {
   const schema = z.toJSONSchema(tool.schema, { io: "input" });
@@ -34,7 +35,7 @@ export function offeredArguments(tool: ToolSpec, { revealed, names, seen, quotes
   const properties: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema.properties ?? {})) {
     if (!required.includes(name) && !revealed?.has(`${tool.name} ${name}`) && isRecord(value) && value["advanced"] === true) continue;
-    const narrowed = names ? narrow(value, names) : value;
+    const narrowed = names ? narrow(value, names, seen) : value;
     if (narrowed !== undefined) properties[name] = narrowed;
     else if (required.includes(name)) return undefined;
   }
@@ -64,17 +65,18 @@ export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): Obj
   return others.length === 0 ? exact : [...exact, { ...offered, properties: { ...offered.properties, [file]: { enum: others } } }];
 }
 
-/** The schema with the names that exist; undefined when there are none. */
-function narrow(schema: unknown, names: WorkspaceNames): unknown {
+/** The schema with the names that exist, of `seen` ones those that were seen where that is known; undefined when there are none. */
+function narrow(schema: unknown, names: WorkspaceNames, seen: readonly string[] | undefined): unknown {
   if (!isRecord(schema)) return schema;
   if (schema["type"] === "array") {
-    const items = narrow(schema["items"], names);
+    const items = narrow(schema["items"], names, seen);
     return items === undefined ? undefined : { ...schema, items };
   }
   const kind = schema["existing"];
   if (kind !== "file" && kind !== "folder" && kind !== "any") return schema;
-  const { existing: _existing, endings, ...rest } = schema;
-  const files = Array.isArray(endings) ? names.files.filter((file) => endings.some((ending) => file.toLowerCase().endsWith(String(ending)))) : names.files;
+  const { existing: _existing, seen: mustBeSeen, endings, ...rest } = schema;
+  const known = mustBeSeen === true && seen ? seen : names.files;
+  const files = Array.isArray(endings) ? known.filter((file) => endings.some((ending) => file.toLowerCase().endsWith(String(ending)))) : known;
   const choices = kind === "any" ? [...files, ...names.folders] : kind === "file" ? files : names.folders;
   return choices.length === 0 ? undefined : { ...rest, enum: choices };
 }

@@ -1,5 +1,6 @@
 // What one step offers a model: the tools, without those it is going in circles with; for a text engine also the names that
 // exist, the lines that it may quote, the arguments it may use and the calls it must not make again.
+import { namedFiles } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { ForbiddenObject } from "./grammar.ts";
@@ -37,7 +38,15 @@ export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messag
   const quotes = await quotesFor(tools, guard, view);
   const seen = names?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
   const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen, quotable: await quotable(offered.some((tool) => tool.quotes) ? seen : [], view) } : {}), quotes };
-  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly, mayClaim: !guard.hasNothingToReport, isChange: work?.isChange === true && !guard.hasChanged, ...(existing ? { existing } : {}) };
+  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly && !isMissed(existing, messages, seen, guard, work), mayClaim: !guard.hasNothingToReport, isChange: work?.isChange === true && !guard.hasChanged, ...(existing ? { existing } : {}) };
+}
+
+/** A file that the request names was not looked at: an answer now would leave it out. It may be missed when it still is after as many steps. */
+function isMissed(existing: WorkspaceNames | undefined, messages: readonly AgentMessage[], seen: readonly string[], guard: LoopGuard, work: Work | undefined): boolean {
+  const request = messages.findLast((message) => message.role === "user");
+  if (!existing || !request || work === undefined || work.kinds.has("talk")) return false;
+  const named = namedFiles(contentText(request.content)).flatMap((name) => existing.files.filter((file) => file === name || file.endsWith(`/${name}`)).slice(0, 1));
+  return guard.steps <= named.length && named.some((file) => !seen.includes(file) && !guard.hasNamed(file));
 }
 
 /** The tools for the work. To what binds it, that is a change which goes well, are left only the tools that serve it and those that read. */

@@ -1,4 +1,5 @@
 // What a change broke, told with its result: a file that its own parser can't read any more, lines that are gone.
+import { delimitedTable } from "./table/delimited.ts";
 import type { Place } from "./path.ts";
 
 /**
@@ -8,7 +9,27 @@ import type { Place } from "./path.ts";
 export function changeNotice({ shown }: Place, before: Buffer | undefined, after: Buffer): string {
   const parse = parsers.find(([ending]) => shown.toLowerCase().endsWith(ending))?.[1];
   const reason = parse && (before === undefined || before.length === 0 || failureOf(parse, before) === undefined) ? failureOf(parse, after) : undefined;
-  return reason === undefined ? "" : `\n[${shown} can't be read by its own format now: ${reason}]`;
+  return reason === undefined ? tableNotice(shown, before, after) : `\n[${shown} can't be read by its own format now: ${reason}]`;
+}
+
+/** New rows of a table that are not like those which it had: other cells, blanks before them. */
+function tableNotice(shown: string, before: Buffer | undefined, after: Buffer): string {
+  const delimiters = /\.csv"?$/i.test(shown) ? [",", ";"] : /\.tsv"?$/i.test(shown) ? ["\t"] : undefined;
+  const old = delimiters && before && delimitedTable(before.toString("utf8"), delimiters);
+  const now = delimiters && delimitedTable(after.toString("utf8"), delimiters);
+  if (!old || !now) return "";
+  const known = new Set(old.rows.map(({ source }) => source));
+  const added = now.rows.filter(({ source }) => !known.has(source));
+  const like = old.header ?? old.rows[0]?.source ?? "";
+  const hasBlanks = (source: string): boolean => /[,;\t] /.test(source);
+  const mayHaveBlanks = hasBlanks(like) || old.rows.some(({ source }) => hasBlanks(source));
+  const odd = added.find(({ source }) => !source.includes('"') && (cellsOf(source) !== cellsOf(like) || (hasBlanks(source) && !mayHaveBlanks)));
+  return odd && !like.includes('"') ? `\n[the row ${odd.source.trim()} is not written like the others of ${shown}: ${like.trim()}]` : "";
+}
+
+/** Of a row without quotes. */
+function cellsOf(source: string): number {
+  return source.split(/[,;\t]/).length;
 }
 
 /** For a whole file written anew: whether most of what it held is gone. */

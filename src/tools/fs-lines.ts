@@ -9,14 +9,14 @@ import { linesOf } from "./text-edit.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsInsertArguments = z.strictObject({
-  path: z.string().meta({ existing: "file" }),
+  path: z.string().meta({ existing: "file", seen: true }),
   below: z.string().min(1).describe("the line of the file below which they go"),
   text: z.string().min(1).describe("the new lines"),
 });
 type FsInsertArguments = z.infer<typeof FsInsertArguments>;
 
 export const FsCutArguments = z.strictObject({
-  path: z.string().meta({ existing: "file" }),
+  path: z.string().meta({ existing: "file", seen: true }),
   line: z.string().min(1).describe("the line that goes"),
 });
 type FsCutArguments = z.infer<typeof FsCutArguments>;
@@ -26,7 +26,7 @@ export function fsInsert(options: ToolOptions): Tool<typeof FsInsertArguments> {
     name: "fs.insert",
     description: "Put new lines into a file, below a line that it has.",
     schema: FsInsertArguments,
-    serves: ["insert", "append"],
+    serves: ["insert"],
     isSpecial: true,
     identity: ["path", "below", "text"],
     quotes: { file: "path", text: "below" },

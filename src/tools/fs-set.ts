@@ -13,7 +13,7 @@ import type { ToolOptions } from "./tool-options.ts";
 export const settingsEndings = [".json", ".jsonc", ".ini", ".cfg", ".conf", ".toml", ".env", ".properties"] as const;
 
 export const FsSetArguments = z.strictObject({
-  path: z.string().meta({ existing: "file", endings: settingsEndings }),
+  path: z.string().meta({ existing: "file", seen: true, endings: settingsEndings }),
   key: z.string().min(1).describe("with the section before it: server.port"),
   value: z.string().describe("the new value"),
 });

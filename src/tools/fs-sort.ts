@@ -11,7 +11,7 @@ import { columnAt, columnsText, type Row, rowsText, type Table } from "./table/t
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsSortArguments = z.strictObject({
-  path: z.string().meta({ existing: "file" }),
+  path: z.string().meta({ existing: "file", seen: true }),
   column: z.string().optional().describe("of a table: the column that decides"),
   order: z.enum(["ascending", "descending"]).default("ascending"),
 });

@@ -49,8 +49,12 @@ function placesOf(node: Node, name: string, path: readonly string[]): string[] {
 function valueOf(value: string, old: Node | undefined): unknown {
   const read = parsed(value);
   if (old?.type === "string") return typeof read === "string" ? read : value;
+  if (old?.type === "boolean" && typeof read !== "boolean") return switched.get(value.trim().toLowerCase()) ?? read ?? value;
   return read === undefined ? value : read;
 }
+
+/** What people call the two positions of a switch. */
+const switched = new Map([["on", true], ["yes", true], ["true", true], ["enabled", true], ["off", false], ["no", false], ["false", false], ["disabled", false]]);
 
 function parsed(value: string): unknown {
   try {

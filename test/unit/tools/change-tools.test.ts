@@ -22,6 +22,7 @@ const settings: [name: string, file: string, before: string, key: string, value:
   ["a text of JSON stays a text", "a.json", json, "name", "1.5", json.replace('"x"', '"1.5"')],
   ["a quoted text", "a.json", json, "name", '"y"', json.replace('"x"', '"y"')],
   ["a truth value further down", "a.json", json, "limits.beta", "true", json.replace("false", "true")],
+  ["a switch", "a.json", json, "limits.beta", "on", json.replace("false", "true")],
   ["a number", "a.json", json, "limits.size", "50", json.replace("5 }", "50 }")],
   ["an element of a list", "a.json", json, "list.1", "9", json.replace("[1, 2]", "[1, 9]")],
   ["a new name", "a.json", '{\n  "a": 1\n}\n', "b.c", "two", '{\n  "a": 1,\n  "b": {\n    "c": "two"\n  }\n}\n'],

@@ -43,3 +43,16 @@ test("a folder takes no lines", async () => {
   expect(await at.call("fs.append", { path: ".", text: "a" })).toMatchObject({ isError: true });
   expect(existsSync(join(at.workspace, "a"))).toBe(false);
 });
+
+test.each([
+  ["a cell too many", "t.csv", "id,name\n1,a\n", "2,b,c", true],
+  ["a blank that no other row has", "t.csv", "id,name\n1,a\n", "2, b", true],
+  ["a row like the others", "t.csv", "id,name\n1,a\n", "2,b", false],
+  ["blanks that the others have too", "t.csv", "id, name\n1, a\n", "2, b", false],
+  ["a quoted cell", "t.csv", "id,name\n1,a\n", '2,"b,c"', false],
+  ["a file that is no table", "t.txt", "a, b\n", "c", false],
+])("a row that is not like the others is told of: %s", async (_name, file, before, text, isTold) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, file), before);
+  expect((await at.call("fs.append", { path: file, text })).text.includes("is not written like")).toBe(isTold);
+});
