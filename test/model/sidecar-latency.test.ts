@@ -8,7 +8,7 @@ test("99 of 100 pings while a model decodes come back within three times what an
   // A hundredth of the pings is few: what else the machine does falls on one side or the other by chance. A loop that is
   // held up by each token is late every time.
   const ratios: number[] = [];
-  for (let tries = 0; tries < 5 && !ratios.some((ratio) => ratio <= wireBounds.decodingTailMost); tries++) {
+  for (let tries = 0; tries < 10 && !ratios.some((ratio) => ratio <= wireBounds.decodingTailMost); tries++) {
     ratios.push((await measureRoundTrips({ weights: modelPath("smollm2-135m"), threads: 1 }, 500)).tail.ratio);
   }
   expect(Math.min(...ratios)).toBeLessThanOrEqual(wireBounds.decodingTailMost);
