@@ -14,22 +14,20 @@ export function changeNotice({ shown }: Place, before: Buffer | undefined, after
 
 /** New rows of a table that are not like those which it had: other cells, blanks before them. */
 function tableNotice(shown: string, before: Buffer | undefined, after: Buffer): string {
-  const delimiters = /\.csv"?$/i.test(shown) ? [",", ";"] : /\.tsv"?$/i.test(shown) ? ["\t"] : undefined;
+  const delimiters = /\.csv"?$/i.test(shown) ? [";", ","] : /\.tsv"?$/i.test(shown) ? ["\t"] : undefined;
   const old = delimiters && before && delimitedTable(before.toString("utf8"), delimiters);
   const now = delimiters && delimitedTable(after.toString("utf8"), delimiters);
-  if (!old || !now) return "";
+  if (!delimiters || !old || !now) return "";
   const known = new Set(old.rows.map(({ source }) => source));
   const added = now.rows.filter(({ source }) => !known.has(source));
   const like = old.header ?? old.rows[0]?.source ?? "";
-  const hasBlanks = (source: string): boolean => /[,;\t] /.test(source);
+  if (like.includes('"')) return "";
+  const delimiter = delimiters.find((one) => like.includes(one)) ?? ",";
+  const hasBlanks = (source: string): boolean => source.includes(`${delimiter} `);
   const mayHaveBlanks = hasBlanks(like) || old.rows.some(({ source }) => hasBlanks(source));
-  const odd = added.find(({ source }) => !source.includes('"') && (cellsOf(source) !== cellsOf(like) || (hasBlanks(source) && !mayHaveBlanks)));
-  return odd && !like.includes('"') ? `\n[the row ${odd.source.trim()} is not written like the others of ${shown}: ${like.trim()}]` : "";
-}
-
-/** Of a row without quotes. */
-function cellsOf(source: string): number {
-  return source.split(/[,;\t]/).length;
+  const width = like.split(delimiter).length;
+  const odd = added.find(({ source }) => !source.includes('"') && (source.split(delimiter).length !== width || (hasBlanks(source) && !mayHaveBlanks)));
+  return odd ? `\n[the row ${odd.source.trim()} is not written like the others of ${shown}: ${like.trim()}]` : "";
 }
 
 /** For a whole file written anew: whether most of what it held is gone. */

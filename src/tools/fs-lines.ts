@@ -28,7 +28,6 @@ export function fsInsert(options: ToolOptions): Tool<typeof FsInsertArguments> {
     schema: FsInsertArguments,
     serves: ["insert"],
     isSpecial: true,
-    identity: ["path", "below", "text"],
     quotes: { file: "path", text: "below" },
     ...changesFile<FsInsertArguments>("fs.insert", options, inserted),
   };
@@ -41,7 +40,6 @@ export function fsCut(options: ToolOptions): Tool<typeof FsCutArguments> {
     schema: FsCutArguments,
     serves: ["cut", "delete"],
     isSpecial: true,
-    identity: ["path", "line"],
     quotes: { file: "path", text: "line" },
     ...changesFile<FsCutArguments>("fs.cut", options, cut),
   };

@@ -49,6 +49,7 @@ test.each([
   ["a blank that no other row has", "t.csv", "id,name\n1,a\n", "2, b", true],
   ["a row like the others", "t.csv", "id,name\n1,a\n", "2,b", false],
   ["blanks that the others have too", "t.csv", "id, name\n1, a\n", "2, b", false],
+  ["decimal commas between semicolons", "t.csv", "id;size\n1;2\n", "2;3,5", false],
   ["a quoted cell", "t.csv", "id,name\n1,a\n", '2,"b,c"', false],
   ["a file that is no table", "t.txt", "a, b\n", "c", false],
 ])("a row that is not like the others is told of: %s", async (_name, file, before, text, isTold) => {
