@@ -2,6 +2,7 @@
 // made and after which nothing changed, a failure, a change that is already made. Engines without a grammar are told.
 import { contentText, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
+import { isRecord } from "./gbnf.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 import { callPatterns, namedArguments, type OfferOptions } from "./offer.ts";
 
@@ -14,7 +15,7 @@ interface Made {
   call: ToolCall;
   tool: ToolSpec;
   isError: boolean;
-  /** Its result names an argument that helps. */
+  /** Its result says how to do better. */
   isAdvised: boolean;
   /** Made before, with the same result: whatever its kind, it changed nothing. */
   isRepeat: boolean;
@@ -39,8 +40,11 @@ export class LoopGuard {
   #goesOn = false;
   #hasChanged = false;
   #isStuck = false;
+  #hasRun = false;
   /** Of all calls, as JSON. */
   readonly #arguments: string[] = [];
+  /** Results of searches. */
+  readonly #found: string[] = [];
 
   constructor(tools: readonly ToolSpec[], settings: LoopSettings) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
@@ -72,6 +76,11 @@ export class LoopGuard {
     return !this.#hasChanged && this.#steps < stepsBeforeGivingUp;
   }
 
+  /** A command was run after the last change, well or not. */
+  get hasRun(): boolean {
+    return this.#hasRun;
+  }
+
   /** What was tried in this turn does not lead on: other tools than the planned ones may. */
   get isStuck(): boolean {
     return this.#isStuck;
@@ -87,9 +96,9 @@ export class LoopGuard {
     return this.#steps;
   }
 
-  /** Whether a call of this turn named the file. */
+  /** Whether a call of this turn named the file, or a search found it. */
   hasNamed(path: string): boolean {
-    return this.#arguments.some((text) => text.includes(path));
+    return this.#arguments.some((text) => text.includes(path)) || this.#found.some((text) => text.includes(path));
   }
 
   get onlyReply(): boolean {
@@ -128,8 +137,10 @@ export class LoopGuard {
       this.#results.set(key, text);
       const advice = namedArguments(tool, text);
       for (const name of advice) this.revealed.add(name);
-      const made = { call, tool, isError: result.isError, isAdvised: advice.length > 0, isRepeat };
-      if (tool.class !== "shell" && !tool.quotes && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
+      const isAdvised = advice.length > 0 || (isRecord(result.details) && result.details["advice"] !== undefined);
+      const made = { call, tool, isError: result.isError, isAdvised, isRepeat };
+      if (tool.serves?.some((kind) => kind === "find" || kind === "search") && !result.isError && !foundNothing(result)) this.#found.push(text);
+      if (tool.class !== "shell" && !tool.quotes && !isAdvised && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
       this.#lastStep.push(made);
       this.#remember(made);
     }
@@ -152,6 +163,8 @@ export class LoopGuard {
   #remember(made: Made): void {
     const changed = !made.isError && !made.isRepeat && made.tool.class !== "read";
     if (changed) this.#hasChanged = true;
+    if (made.tool.class === "shell") this.#hasRun = true;
+    else if (changed) this.#hasRun = false;
     if (changed) this.#excluded = new Set();
     if (changed) this.#made = this.#made.filter(isChange);
     if (changed) this.#forgotten = [];

@@ -74,11 +74,16 @@ function narrow(schema: unknown, names: WorkspaceNames, seen: readonly string[] 
   }
   const kind = schema["existing"];
   if (kind !== "file" && kind !== "folder" && kind !== "any") return schema;
-  const { existing: _existing, seen: mustBeSeen, endings, ...rest } = schema;
-  const known = mustBeSeen === true && seen ? seen : names.files;
-  const files = Array.isArray(endings) ? known.filter((file) => endings.some((ending) => file.toLowerCase().endsWith(String(ending)))) : known;
+  const { existing: _existing, seen: mustBeSeen, seenUnless, endings, ...rest } = schema;
+  const isFree = (file: string): boolean => Array.isArray(seenUnless) && endsWith(file, seenUnless);
+  const known = (mustBeSeen === true || seenUnless !== undefined) && seen ? names.files.filter((file) => seen.includes(file) || isFree(file)) : names.files;
+  const files = Array.isArray(endings) ? known.filter((file) => endsWith(file, endings)) : known;
   const choices = kind === "any" ? [...files, ...names.folders] : kind === "file" ? files : names.folders;
   return choices.length === 0 ? undefined : { ...rest, enum: choices };
+}
+
+function endsWith(file: string, endings: readonly unknown[]): boolean {
+  return endings.some((ending) => file.toLowerCase().endsWith(String(ending)));
 }
 
 /** The advanced arguments of a tool that a result of it speaks of, as `tool argument`. */

@@ -33,6 +33,7 @@ const form = `Each message you write is one action, a JSON object on one line:
 const rulesWith = (edit: string): string => `- Read a file before you answer about it or change it. Never guess what a file holds.
 - Do exactly what was asked, nothing more. ${edit}
 - After an error, read what it says and try another way.
+- What is not there, or can't be known with these tools, you don't know: say so.
 - As soon as it is done, or when no tool is needed, reply.`;
 const textRules = `${task} ${form}\n\n${rulesWith("To change a part of a file use fs.edit.")}`;
 /** Each server has the tools' names spelled in its own way. */
@@ -50,14 +51,14 @@ Result of fs.read: Bob = 40
 {"goal":"change","tool":"fs.edit","args":{"path":"list.txt","oldText":"Bob = 40","newText":"Bob = 41"}}
 Result of fs.edit: replaced 1 place
 {"goal":"change","tool":"reply","args":{"text":"Bob is 41 now in list.txt."}}
-User: Write hi.sh that prints hi, run it and tell me the output.
-{"goal":"change","tool":"fs.write","args":{"path":"hi.sh","content":"echo hi\\n"}}
-Result of fs.write: wrote 8 bytes
-{"goal":"change","tool":"shell.run","args":{"command":"sh hi.sh"}}
+User: Write hi.py that prints hi, run it and tell me the output.
+{"goal":"change","tool":"fs.write","args":{"path":"hi.py","content":"print('hi')\\n"}}
+Result of fs.write: wrote 12 bytes
+{"goal":"change","tool":"shell.run","args":{"command":"python3 hi.py"}}
 Result of shell.run: hi
-{"goal":"change","tool":"reply","args":{"text":"I wrote hi.sh; it prints hi."}}
+{"goal":"change","tool":"reply","args":{"text":"I wrote hi.py; it prints hi."}}
 User: Run it again.
-{"goal":"answer","tool":"shell.run","args":{"command":"sh hi.sh"}}
+{"goal":"answer","tool":"shell.run","args":{"command":"python3 hi.py"}}
 Result of shell.run: hi
 {"goal":"answer","tool":"reply","args":{"text":"It printed hi."}}
 User: Thanks!

@@ -1,6 +1,6 @@
 // What one step offers a model: the tools, without those it is going in circles with; for a text engine also the names that
 // exist, the lines that it may quote, the arguments it may use and the calls it must not make again.
-import { namedFiles } from "../core/named-files.ts";
+import { mentionedFiles } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { ForbiddenObject } from "./grammar.ts";
@@ -14,8 +14,6 @@ export interface StepOffer {
   /** Arguments, by tool, that a text engine must not write. */
   forbidden: ReadonlyMap<string, readonly ForbiddenObject[]>;
   options: OfferOptions;
-  /** What is in the workspace; undefined where that is not asked for, or too much. */
-  existing?: WorkspaceNames;
   mayReply: boolean;
   /** False: a reply that ends a change would claim what was not done. */
   mayClaim?: boolean;
@@ -25,35 +23,64 @@ export interface StepOffer {
 
 export const replyOnly: StepOffer = { tools: [], forbidden: new Map(), options: {}, mayReply: true };
 
-/**
- * @param view what exists; undefined for engines that no grammar binds
- * @param work what the request asks for; undefined where that is not known
- */
-export async function stepOffer(tools: readonly Tool[], guard: LoopGuard, messages: readonly AgentMessage[], view: WorkspaceView | undefined, work?: Work): Promise<StepOffer> {
+export interface StepState {
+  tools: readonly Tool[];
+  guard: LoopGuard;
+  messages: readonly AgentMessage[];
+  /** What exists; undefined for engines that no grammar binds. */
+  view: WorkspaceView | undefined;
+  /** The names that it has; undefined where that is not asked for, or too much. */
+  existing: WorkspaceNames | undefined;
+  /** What the request asks for; undefined where that is not known. */
+  work: Work | undefined;
+  /** What the request names and is not there: of a change what it wants made. */
+  missing?: readonly string[];
+}
+
+export async function stepOffer({ tools, guard, messages, view, existing, work, missing = [] }: StepState): Promise<StepOffer> {
   const left = tools.filter(({ name }) => !guard.excluded.has(name));
   if (!view) return { tools: left, forbidden: new Map(), options: {}, mayReply: true };
-  const offered = fitting(left, guard.isStuck ? undefined : work, work).filter(({ name }) => !guard.fruitless.has(name));
-  const existing = await view.names();
-  const names = withNamed(existing, messages);
+  const names = firstLook(withNamed(existing, messages), messages, guard, work);
   const quotes = await quotesFor(tools, guard, view);
   const seen = names?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
+  const isAbsent = missing.length > 0 && work?.isChange === false;
+  // In the place of a file that is not there a small model reads another one and takes that for the answer.
+  const offered = fitting(left, guard, work).filter(({ name, serves }) => !guard.fruitless.has(name) && !(isAbsent && serves?.includes("read")));
   const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen, quotable: await quotable(offered.some((tool) => tool.quotes) ? seen : [], view) } : {}), quotes };
-  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: !guard.gaveUpEarly && !isMissed(existing, messages, seen, guard, work), mayClaim: !guard.hasNothingToReport, isChange: work?.isChange === true && !guard.hasChanged, ...(existing ? { existing } : {}) };
+  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: (!guard.gaveUpEarly || isAbsent || (work?.isChange === false && guard.hasRun)) && !isMissed(existing, messages, seen, guard, work) && !isUnrun(offered, guard, work), mayClaim: !guard.hasNothingToReport && (isAbsent || missing.length === 0), isChange: work?.isChange === true && !guard.hasChanged };
+}
+
+/** The first look of a question that names files is at these. */
+function firstLook(names: WorkspaceNames | undefined, messages: readonly AgentMessage[], guard: LoopGuard, work: Work | undefined): WorkspaceNames | undefined {
+  const request = messages.findLast((message) => message.role === "user");
+  const mentioned = names && request && guard.steps === 0 && work?.isChange === false ? mentionedFiles(contentText(request.content), names.files) : [];
+  return names && mentioned.length > 0 ? { ...names, files: mentioned } : names;
 }
 
 /** A file that the request names was not looked at: an answer now would leave it out. It may be missed when it still is after as many steps. */
 function isMissed(existing: WorkspaceNames | undefined, messages: readonly AgentMessage[], seen: readonly string[], guard: LoopGuard, work: Work | undefined): boolean {
   const request = messages.findLast((message) => message.role === "user");
   if (!existing || !request || work === undefined || work.kinds.has("talk")) return false;
-  const named = namedFiles(contentText(request.content)).flatMap((name) => existing.files.filter((file) => file === name || file.endsWith(`/${name}`)).slice(0, 1));
+  const named = mentionedFiles(contentText(request.content), existing.files);
   return guard.steps <= named.length && named.some((file) => !seen.includes(file) && !guard.hasNamed(file));
 }
 
-/** The tools for the work. To what binds it, that is a change which goes well, are left only the tools that serve it and those that read. */
-function fitting(tools: readonly Tool[], binding: Work | undefined, work: Work | undefined): Tool[] {
+/** Something is to be run and was not since the last change. A small model names a run behind another change also where none is asked for. */
+function isUnrun(offered: readonly Tool[], guard: LoopGuard, work: Work | undefined): boolean {
+  const isAsked = work?.isChange === true ? [...work.kinds][0] === "run" : work?.kinds.has("run") === true;
+  if (!isAsked || guard.isStuck || !offered.some((tool) => tool.class === "shell")) return false;
+  return !guard.hasRun;
+}
+
+/**
+ * The tools for the work. While a change goes well these are the tools that serve it and those that read; the first look of
+ * a question is made with a tool for it.
+ */
+function fitting(tools: readonly Tool[], guard: LoopGuard, work: Work | undefined): Tool[] {
   const known = tools.filter((tool) => tool.isSpecial !== true || (work !== undefined && isFor(tool, work)));
-  const serving = binding?.isChange ? known.filter((tool) => tool.class === "read" || isFor(tool, binding)) : known;
-  return serving.some((tool) => tool.class !== "read") ? serving : known;
+  if (work === undefined || guard.isStuck || (!work.isChange && (guard.steps > 0 || work.kinds.has("talk")))) return known;
+  const serving = known.filter((tool) => (work.isChange && tool.class === "read") || isFor(tool, work));
+  return serving.some((tool) => tool.class !== "read" || !work.isChange) ? serving : known;
 }
 
 /** After a quote that was not found, only what the file really holds can be quoted. */

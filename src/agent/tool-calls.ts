@@ -29,7 +29,7 @@ export interface ToolCallsOptions {
   /** When set no call runs: each gets this text as its error. */
   refusal?: string;
   /** A call that must not run, with the reason (a repeated call that was vetoed). */
-  veto?: (call: ToolCall) => string | undefined;
+  veto?: (call: ToolCall) => string | undefined | Promise<string | undefined>;
 }
 
 interface Outcome {
@@ -45,7 +45,7 @@ export async function runToolCalls(calls: readonly ToolCall[], options: ToolCall
   for (const [index, call] of calls.entries()) {
     const batch = { index, size: calls.length };
     await options.emit({ type: "tool_started", stepIndex: options.stepIndex, call, batch });
-    const checked = preflight(call, index, options);
+    const checked = await preflight(call, index, options);
     if (typeof checked === "string") outcomes[index] = end(call, batch, failure(new ToolError(checked)), 0, options);
     else ready.push({ call, batch, ...checked });
   }
@@ -96,13 +96,13 @@ async function schedule(ready: readonly Ready[], options: ToolCallsOptions, star
 }
 
 /** What keeps a call from running, or the tool and its parsed arguments. */
-function preflight(call: ToolCall, index: number, options: ToolCallsOptions): string | { tool: Tool; args: Record<string, unknown> } {
+async function preflight(call: ToolCall, index: number, options: ToolCallsOptions): Promise<string | { tool: Tool; args: Record<string, unknown> }> {
   if (index >= limits.callsPerStepMax) return `not run: one message may hold at most ${limits.callsPerStepMax} calls`;
   const tool = options.tools.find((candidate) => candidate.name === call.name);
   if (!tool) return unknownTool(call.name, options.tools);
   const parsed = tool.schema.safeParse(call.arguments);
   if (!parsed.success) return `${call.name} was not run, its arguments are wrong: ${describeIssues(parsed.error)}`;
-  return options.veto?.(call) ?? { tool, args: parsed.data };
+  return (await options.veto?.(call)) ?? { tool, args: parsed.data };
 }
 
 function describeIssues(error: z.ZodError): string {

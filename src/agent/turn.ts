@@ -4,26 +4,21 @@ import type { EngineFailure } from "../core/engine.ts";
 import type { TurnReason } from "../core/event.ts";
 import { limits } from "../core/limits.ts";
 import { contentText, type AgentMessage, type AssistantMessage, type CustomMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../core/message.ts";
-import type { WorkspaceNames } from "../core/tool.ts";
 import { runAttempt, type AttemptResult } from "./attempt.ts";
 import { Ceilings } from "./ceilings.ts";
 import { TurnCompaction, type RetryReason } from "./compaction/turn-compaction.ts";
 import { generate } from "./generate.ts";
-import { blindReplacement } from "./known-files.ts";
-import { hintOf } from "./hint.ts";
+import { Guide } from "./guide.ts";
 import { LoopDetector, loopNotice, vetoText } from "./loop-detector.ts";
-import { LoopGuard } from "./loop-guard.ts";
 import { OutputCheck } from "./output-check.ts";
 import { Recovery } from "./recovery.ts";
 import { judgeAttachments } from "./reply-attachments.ts";
 import { wait } from "./retry.ts";
-import { replyOnly, stepOffer } from "./step-offer.ts";
 import { runToolCalls } from "./tool-calls.ts";
 import { cancelledFailure, cutFailure, failing, refusals, type TurnFailure } from "./turn-failures.ts";
 import type { TurnOptions, TurnResult } from "./turn-options.ts";
 import { TurnProgress } from "./turn-progress.ts";
 import { unusableAnswer } from "./unusable-answer.ts";
-import { WorkPlan } from "./work-plan.ts";
 
 export type { TurnOptions, TurnResult, TurnSettings } from "./turn-options.ts";
 
@@ -33,9 +28,7 @@ export async function runTurn(prompt: UserMessage, options: TurnOptions): Promis
 
 class Turn {
   readonly #options: TurnOptions;
-  /** What existed before the last generation; undefined where that is not asked for. */
-  #names: WorkspaceNames | undefined;
-  readonly #guard: LoopGuard;
+  readonly #guide: Guide;
   readonly #detector: LoopDetector;
   readonly #ceilings: Ceilings;
   readonly #recovery: Recovery;
@@ -47,18 +40,16 @@ class Turn {
   /** What keeps messages from being stored: the next generation fails with it instead of running. */
   #storageFailure: EngineFailure | undefined;
   readonly #outputCheck: OutputCheck | undefined;
-  readonly #plan: WorkPlan;
 
   constructor(options: TurnOptions) {
     this.#options = options;
     const { hosted, loop, loopLimits, maxSteps, output, parkMaxMs, retry } = options.settings;
-    this.#guard = new LoopGuard(options.tools, loop);
     this.#detector = new LoopDetector(loopLimits);
     this.#recovery = new Recovery({ retry, parkMaxMs });
     this.#compaction = this.#compactionOf(options);
     this.#progress = new TurnProgress(options.emit, options.runtime.now);
     this.#ceilings = new Ceilings(maxSteps, hosted?.leg, this.#progress.startedAt + (hosted?.durationMaxMs ?? Infinity));
-    this.#plan = new WorkPlan({ engine: options.engine, tools: options.tools, signal: options.signal, spend: (usage) => this.#progress.spend(usage) });
+    this.#guide = new Guide({ ...options, loop, spend: (usage) => this.#progress.spend(usage) });
     this.#outputCheck = output && new OutputCheck(output);
   }
 
@@ -115,7 +106,7 @@ class Turn {
       signal,
       onCompacted: ({ status, usage }) => {
         this.#progress.spend(usage);
-        if (status === "compacted") this.#guard.forget();
+        if (status === "compacted") this.#guide.forget();
       },
     });
   }
@@ -164,10 +155,7 @@ class Turn {
 
   async #generate(): Promise<AttemptResult> {
     const { abortMessage, commit, conversation, emit, engine, runtime, settings, signal, system, tools } = this.#options;
-    const view = engine.kind === "text" ? this.#options.view : undefined;
-    if (!signal.aborted && !this.#storageFailure) await this.#plan.take(conversation, view);
-    const offer = this.#isLastStep() || this.#guard.onlyReply ? replyOnly : await stepOffer(tools, this.#guard, conversation.messages, view, this.#plan.work);
-    this.#names = offer.existing;
+    const offer = await this.#guide.offer(this.#isLastStep() || this.#storageFailure !== undefined);
     const { output, parallelMax, sampling, thinking, thinkingTokensMax = 0 } = settings;
     const outputSchema = output ? { outputSchema: output.schema } : {};
     const generation = generate({ engine, conversation, system, offer, sampling, thinking, thinkingTokensMax, parallelMax, forbidEmpty: this.#recovery.afterEmpty, ...outputSchema, signal });
@@ -210,12 +198,12 @@ class Turn {
       resultBytesMax: Math.min(limits.resultBytesMax, engine.info().contextWindow),
       batchResultBytesMax,
       ...(refusal === undefined ? {} : { refusal }),
-      veto: (call) => (veto ? vetoText : blindReplacement(call, tools, this.#names, conversation.messages)),
+      veto: (call) => (veto ? vetoText : this.#guide.veto(call)),
     });
-    const notes = this.#guard.record(calls, results);
+    const notes = await this.#guide.record(calls, results);
     const signals = refusal === undefined ? this.#detector.record(calls, results) : [];
     for (const signal of signals) await emit({ type: "loop_detected", stepIndex: this.#progress.stepIndex, ...signal });
-    for (const result of results) conversation.add(result, notes.get(result) ?? (signals.length > 0 ? loopNotice : hintOf(result, tools)));
+    for (const result of results) conversation.add(result, signals.length > 0 ? loopNotice : notes.get(result));
     this.#progress.add(...results);
     return results;
   }

@@ -3,12 +3,10 @@
 // examples, it knows. What is planned as a change binds the next steps to the tools for it; a question binds nothing.
 import type { Engine } from "../core/engine.ts";
 import { contentText, type Usage, type UserMessage } from "../core/message.ts";
-import type { ToolSpec, WorkspaceView } from "../core/tool.ts";
-import { answerKinds, changeKinds, type WorkKind } from "../core/work.ts";
+import type { ToolSpec } from "../core/tool.ts";
+import { answerKinds, changeKinds, lookKinds, type WorkKind } from "../core/work.ts";
 import type { Conversation } from "./conversation.ts";
 import { literal } from "./gbnf.ts";
-import { offeredArguments } from "./offer.ts";
-import { toolLine } from "./prompt.ts";
 
 export interface Work {
   isChange: boolean;
@@ -17,22 +15,31 @@ export interface Work {
 
 const system = `Name the kinds of work that the user's request asks for.
 answer: the user only wants to be told something.
-- talk: no file is needed. read: what a file says or does. list: which files or folders there are. find: in which file something is. count: how many files, lines or words. compute: sum, average, maximum, order or comparison in a table. run: what a command or script prints.
+- talk: no file is needed, or none can tell it. read: what a file says or does, how files differ. list: which files or folders there are. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of numbers in a table. run: what a command or script prints or says.
 change: something is to be made or changed.
-- create: a new file or folder. edit: one place in a text. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value. sort: order the lines of a file. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
+- compute, count: a number or a row of a table has to be found out first. create: a new file or folder. edit: one place in a text. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value, or add one. sort: put the lines of a file in another order. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
 
 const examples: readonly (readonly [request: string, work: string])[] = [
   ["How old is Ann?", "answer: read"],
+  ["Which colour has the door in house.md?", "answer: read"],
+  ["Where do a.txt and b.txt differ?", "answer: read"],
   ["Correct Bob's age in list.txt: he is 41.", "change: edit"],
   ["Write hi.sh that prints hi, run it and tell me the output.", "change: create, run"],
   ["Thanks!", "answer: talk"],
+  ["Is my neighbour at home?", "answer: talk"],
+  ["What is 6 times 7?", "answer: talk"],
+  ["Ask git which version it is.", "answer: run"],
+  ["Tell me with a command how much of the disk is free.", "answer: run"],
   ["How much did we spend in May? See costs.csv", "answer: compute"],
   ["Rename a.txt to b.txt.", "change: move"],
+  ["Write the name of the oldest person into oldest.txt.", "change: compute, create"],
   ["Is there a folder for photos?", "answer: list"],
-  ["Which file speaks of Bob?", "answer: find"],
+  ["Which file speaks of Bob?", "answer: search"],
+  ["where is photo.png", "answer: find"],
   ["Put the names in the order of the alphabet.", "change: sort"],
   ["How many text files are in docs?", "answer: count"],
   ["Turn on the cache in app.toml.", "change: set"],
+  ["Add the option depth with the value 3 to tree.json.", "change: set"],
   ["Who is the oldest in people.csv?", "answer: compute"],
   ["Call Bob Rob from now on in all of notes.md.", "change: replace"],
   ["Run hi.sh and tell me what it prints. Leave it as it is.", "answer: run"],
@@ -49,7 +56,7 @@ const requestCharsMax = 1200;
 
 const grammar = `root ::= "answer: " answer (", " answer)? | "change: " change (", " change){0,${kindsMax - 1}}
 answer ::= ${answerKinds.map(literal).join(" | ")}
-change ::= ${changeKinds.map(literal).join(" | ")}`;
+change ::= ${[...lookKinds, ...changeKinds].map(literal).join(" | ")}`;
 
 export interface WorkPlanOptions {
   engine: Engine;
@@ -74,18 +81,15 @@ export class WorkPlan {
     return this.#work;
   }
 
-  /** Takes the user's newest message into account, and tells the model beside it of the special tools for the work. */
-  async take(conversation: Conversation, view: WorkspaceView | undefined): Promise<void> {
+  /** Takes the user's newest message into account. */
+  async take(conversation: Conversation): Promise<void> {
     const message = conversation.lastUserMessage();
-    if (message === undefined || message === this.#asked || !view) return;
+    if (message === undefined || message === this.#asked) return;
     this.#asked = message;
     const asked = await this.#ask(contentText(message.content));
     if (!asked) return;
     const before = this.#work;
     this.#work = before ? { isChange: before.isChange || asked.isChange, kinds: new Set([...before.kinds, ...asked.kinds]) } : asked;
-    const names = await view.names();
-    const special = this.#options.tools.filter((tool) => tool.isSpecial === true && isFor(tool, asked) && offeredArguments(tool, names ? { names } : {}));
-    if (special.length > 0) conversation.annotate(message, `Tools for this:\n${special.map(toolLine).join("\n")}`);
   }
 
   async #ask(request: string): Promise<Work | undefined> {
@@ -108,7 +112,7 @@ export class WorkPlan {
 /** undefined for an answer that was cut. */
 function workOf(answer: string): Work | undefined {
   const [goal, kinds = ""] = answer.split(": ");
-  const known: readonly string[] = goal === "change" ? changeKinds : answerKinds;
+  const known: readonly string[] = goal === "change" ? [...lookKinds, ...changeKinds] : answerKinds;
   const named = kinds.split(", ").filter((kind): kind is WorkKind => known.includes(kind));
   return named.length === 0 ? undefined : { isChange: goal === "change", kinds: new Set(named) };
 }

@@ -4,6 +4,27 @@ const extensions = new Set(
   "bat c cc cfg conf cpp cs css csv cxx doc docx env gif go gz h hpp htm html ini ipynb java jpeg jpg js json jsonc jsonl jsx kt less log lua md mjs odt pdf php pl png ps1 py r rb rs rst sass scala scss sh sql sqlite svg swift tar tex toml ts tsv tsx txt vue xls xlsx xml yaml yml zip".split(" "),
 );
 
+/** Which of these paths a text speaks of, by the path or by the name alone; a name that is a part of a longer one does not count. */
+export function mentionedFiles(text: string, files: readonly string[]): string[] {
+  const names = files.flatMap((path) => [{ path, name: path }, { path, name: path.slice(path.lastIndexOf("/") + 1) }]);
+  const mentioned = new Set<string>();
+  let left = text;
+  for (const { name, path } of names.toSorted((a, b) => b.name.length - a.name.length)) {
+    const place = new RegExp(`(?<![\\w/.-])(?:\\./)?${RegExp.escape(name)}(?![\\w/-]|\\.\\w)`);
+    if (!place.test(left)) continue;
+    mentioned.add(path);
+    left = left.replaceAll(new RegExp(place.source, "g"), " ");
+  }
+  return files.filter((path) => mentioned.has(path));
+}
+
+/** Folders that a text names inside those that exist, and that are not there themselves. */
+export function namedFolders(text: string, folders: readonly string[]): string[] {
+  const found = text.match(/(?<![\w/.~:@-])(?:\.\/)?[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_-]+)+(?![\w./-]*\w)/gu) ?? [];
+  const names = found.map((name) => name.replace(/^\.\//, ""));
+  return [...new Set(names)].filter((name) => folders.some((folder) => name.startsWith(`${folder}/`)) && !folders.includes(name));
+}
+
 /** Relative paths with a usual extension, each once, as they are written. */
 export function namedFiles(text: string): string[] {
   const found = text.match(/(?<![\w/.~:@-])(?:\.\/)?[\p{L}\p{N}_-][\p{L}\p{N}_/.-]*\.[a-z0-9]{1,6}(?![\w/-])/giu) ?? [];

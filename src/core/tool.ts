@@ -43,6 +43,8 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   quotes?: { file: string; text: string };
   /** The file that the call changes and that the model must have looked at before, if it exists. */
   mustKnow?(args: z.infer<Schema>): string | undefined;
+  /** For a call that replaces all that a file holds: the file, and what it would hold. */
+  rewrites?(args: z.infer<Schema>): { path: string; content: string } | undefined;
   /** What a small model would count wrong in the result, in one line; undefined when there is nothing to tell. */
   hint?(result: ToolResult): string | undefined;
   /** Whether it is of any use now; absent = always. Asked before each turn. */

@@ -2,7 +2,7 @@
 // the file holds, and a result that shows what it reads now.
 import type { ApprovalNeed, Binding } from "../core/approval.ts";
 import type { ToolContext, ToolResult } from "../core/tool.ts";
-import { changeNotice } from "./change-notice.ts";
+import { changeNotice, refuseBroken } from "./change-notice.ts";
 import { bindingOf } from "./content-mark.ts";
 import { contentOf, diffOf, firstChangedLine } from "./file-edit.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -38,6 +38,7 @@ export function changesFile<Args extends { path: string }>(name: string, options
       const before = contentOf(place, name);
       const { bytes, done, shown } = change(before, args, place);
       if (bytes.equals(before)) return { content: [{ type: "text", text: `${place.shown} is so already; nothing was changed` }], details: { path: place.absolute } };
+      refuseBroken(place, before, bytes);
       const diff = diffOf(place.shown, before, bytes);
       saveFile(place, bytes);
       const firstLine = firstChangedLine(before, bytes);

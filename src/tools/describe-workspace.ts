@@ -15,5 +15,5 @@ export async function describeWorkspace(workspace: string, request: string): Pro
 function missing({ files, folders }: WorkspaceNames, request: string): string {
   const lower = new Set([...files, ...folders].flatMap((path) => [path, path.slice(path.lastIndexOf("/") + 1)]).map((name) => name.toLowerCase()));
   const absent = namedFiles(request).filter((name) => !lower.has(name.toLowerCase()));
-  return absent.length === 0 ? "" : `Not here: ${absent.join(", ")}`;
+  return absent.length === 0 ? "" : `(There is no ${absent.join(" and no ")} here.)`;
 }

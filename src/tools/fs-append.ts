@@ -3,7 +3,7 @@
 import { closeSync, readSync } from "node:fs";
 import { z } from "zod";
 import type { Tool } from "../core/tool.ts";
-import { changeNotice } from "./change-notice.ts";
+import { changeNotice, refuseOddRow } from "./change-notice.ts";
 import { bindingOf } from "./content-mark.ts";
 import { lastLines } from "./file-edit.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
@@ -35,6 +35,7 @@ export function fsAppend(options: ToolOptions): Tool<typeof FsAppendArguments> {
       checkJudged(args, [place.real]);
       const before = place.stats ? endOf(place) : Buffer.alloc(0);
       const bytes = addition(before, args.text);
+      if (before.length > 0 && before.length < endBytesMax) refuseOddRow(place, before, Buffer.concat([before, bytes]));
       const created = appendToFile(place, bytes);
       return {
         content: [{ type: "text", text: `${created ? "wrote" : "appended to"} ${place.shown}; it now ends:\n${lastLines(Buffer.concat([before, bytes]))}${before.length > 0 && before.length < endBytesMax ? changeNotice(place, before, Buffer.concat([before, bytes])) : ""}` }],

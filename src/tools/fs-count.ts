@@ -20,6 +20,7 @@ import type { ToolOptions } from "./tool-options.ts";
 import { walk, type WalkReport } from "./walk.ts";
 
 export const FsCountArguments = z.strictObject({
+  what: z.enum(["files", "lines", "words"]).default("lines"),
   path: z.string().default(".").meta({ existing: "any" }),
   pattern: z.string().min(1).optional().describe("counts only lines that hold it; JavaScript regular expression"),
   glob: z.string().min(1).optional().describe("only files that fit, such as *.py").meta({ advanced: true }),
@@ -29,7 +30,7 @@ type FsCountArguments = z.infer<typeof FsCountArguments>;
 export function fsCount(options: ToolOptions): Tool<typeof FsCountArguments> {
   return {
     name: "fs.count",
-    description: "Count the lines and words of a text file, the files in a folder and all folders below, or the lines that hold a pattern.",
+    description: "Count the lines or words of a file, or the files, lines or words in a folder with all folders below; with a pattern only the lines that hold it.",
     schema: FsCountArguments,
     serves: ["count"],
     isSpecial: true,
@@ -89,7 +90,7 @@ async function countFolder(place: Place, args: FsCountArguments, matcher: LineMa
     }
   }
   const more = (report.limitReached ? `\n[stopped after ${limits.searchedEntriesMax} files; narrow it with path]` : "") + unreadableNote(report);
-  const lines = args.pattern === undefined ? filesText(place, files, folders) : hitsText(place, files, args.pattern);
+  const lines = args.pattern !== undefined ? hitsText(place, files, args.pattern) : args.what === "files" ? filesText(place, files, folders) : sizesText(place, files, args.what);
   const list = fitLines(lines, context);
   return { text: list.text + more, details: { path: place.absolute, files: files.length, ...(args.pattern === undefined ? { folders } : { hits: sum(files, ({ hits }) => hits) }), ...(report.limitReached ? { limitReached: true } : {}) } };
 }
@@ -107,13 +108,26 @@ async function look(place: Pick<Place, "real" | "shown" | "dangling">, matcher: 
   }
 }
 
-/** In all, by the end of the name, and one by one where they are few. */
+/** In all and by the end of the name, in one line: a small model takes a number from the wrong one of several. */
 function filesText(place: Place, files: readonly FileCounts[], folders: number): string[] {
-  const kinds = [...Map.groupBy(files, ({ shown }) => /.(\.[^./"]+)"?$/.exec(nameOf(shown))?.[1] ?? "")].toSorted(([, a], [, b]) => b.length - a.length);
-  const lines = [`${place.shown}: ${plural(files.length, "file")} and ${plural(folders, "folder")}, ${plural(linesOf(files), "line")} in all`];
-  if (kinds.length > 1) for (const [end, group] of kinds) lines.push(`${end === "" ? "other" : end}: ${plural(group.length, "file")}, ${plural(linesOf(group), "line")}`);
-  if (files.length <= limits.countedFilesShownMax) for (const { bytes, counts, shown } of files) lines.push(`${shown}: ${counts ? plural(counts.lines, "line") : "no text"}, ${plural(bytes, "byte")}`);
+  const kinds = kindsOf(files).map(([end, group]) => `${group.length} ${end}`);
+  return [`${plural(files.length, "file")} in ${place.shown}${folders === 0 ? "" : ` and the ${plural(folders, "folder")} below`}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}`];
+}
+
+function sizesText(place: Place, files: readonly FileCounts[], what: "lines" | "words"): string[] {
+  const noun = what === "lines" ? "line" : "word";
+  const of = (group: readonly FileCounts[]): number => sum(group, ({ counts }) => counts?.[what] ?? 0);
+  const kinds = kindsOf(files);
+  const lines = [`${plural(of(files), noun)} in ${plural(files.length, "file")} in ${place.shown}`];
+  if (kinds.length > 1) lines.push(...kinds.map(([end, group]) => `${plural(of(group), noun)} in ${group.length} ${end}`));
+  if (files.length <= limits.countedFilesShownMax) lines.push(...files.map(({ counts, shown }) => `${shown}: ${counts ? plural(counts[what], noun) : "no text"}`));
   return lines;
+}
+
+/** By the end of the name, most files first. */
+function kindsOf(files: readonly FileCounts[]): [end: string, files: FileCounts[]][] {
+  const ends = Map.groupBy(files, ({ shown }) => /.(\.[^./"]+)"?$/.exec(nameOf(shown))?.[1] ?? "without ending");
+  return [...ends].toSorted(([, a], [, b]) => b.length - a.length);
 }
 
 function hitsText(place: Place, files: readonly FileCounts[], pattern: string): string[] {
@@ -122,10 +136,6 @@ function hitsText(place: Place, files: readonly FileCounts[], pattern: string): 
   const more = holding.length > shown.length ? [`and ${holding.length - shown.length} more files`] : [];
   const total = sum(files, ({ hits }) => hits);
   return [`${plural(total, "line")} in ${holding.length} of ${plural(files.length, "file")} in ${place.shown} ${total === 1 ? "holds" : "hold"} ${JSON.stringify(pattern)}`, ...shown.map(({ hits, shown: path }) => `${path}: ${plural(hits, "line")}`), ...more];
-}
-
-function linesOf(files: readonly FileCounts[]): number {
-  return sum(files, ({ counts }) => counts?.lines ?? 0);
 }
 
 function sum(files: readonly FileCounts[], of: (file: FileCounts) => number): number {

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import type { Tool, ToolResult } from "../core/tool.ts";
-import { changeNotice } from "./change-notice.ts";
+import { changeNotice, refuseBroken } from "./change-notice.ts";
 import { bindingOf } from "./content-mark.ts";
 import { absentFailure, contentOf, diffOf, excerpt, firstChangedLine, linesAt } from "./file-edit.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -65,12 +65,13 @@ function editing<Args extends FsReplaceArguments>(verb: "edit" | "replace", scop
       checkJudged(args, [place.real]);
       const before = contentOf(place, name);
       const { bytes, lines } = editOf(place, before, args, scopeOf(args));
+      refuseBroken(place, before, bytes);
       const diff = diffOf(place.shown, before, bytes);
       saveFile(place, bytes);
       const left = linesOf(before, args.oldText, "all").length - lines.length;
       const firstLine = firstChangedLine(before, bytes);
       return {
-        content: [{ type: "text", text: `replaced ${lines.length} ${lines.length === 1 ? "place" : "places"} in ${place.shown}; it now reads:\n${shown(bytes, lines, args, firstLine)}${verb === "replace" ? leftNote(left) : ""}${changeNotice(place, before, bytes)}` }],
+        content: [{ type: "text", text: `replaced ${lines.length} ${lines.length === 1 ? "place" : "places"} in ${place.shown}; it now reads:\n${shown(bytes, lines, args, firstLine)}${verb === "replace" ? leftNote(left, otherCapitals(before, args.oldText)) : ""}${changeNotice(place, before, bytes)}` }],
         details: { path: place.absolute, replacements: lines.length, diff, firstChangedLine: firstLine },
       };
     },
@@ -82,8 +83,16 @@ function changedLines(after: Buffer, lines: readonly number[], { newText, oldTex
   return linesAt(after, lines.map((line, index) => line + index * growth));
 }
 
-function leftNote(count: number): string {
-  return count === 0 ? "" : `\n[${count} inside longer words ${count === 1 ? "was" : "were"} left]`;
+function leftNote(insideWords: number, otherCapitals: readonly string[]): string {
+  const inside = insideWords === 0 ? "" : `\n[${insideWords} inside longer words ${insideWords === 1 ? "was" : "were"} left]`;
+  return otherCapitals.length === 0 ? inside : `${inside}\n[still there, with other capitals: ${otherCapitals.join(", ")}]`;
+}
+
+/** Words that differ from the text only in their capitals, each once. */
+function otherCapitals(before: Buffer, text: string): string[] {
+  if (!/^[\p{L}\p{N}_ -]+$/u.test(text)) return [];
+  const found = before.toString("utf8").match(new RegExp(`(?<![\\p{L}\\p{N}_])${text}(?![\\p{L}\\p{N}_])`, "giu")) ?? [];
+  return [...new Set(found)].filter((one) => one !== text);
 }
 
 const lineNumbersMax = 20;
@@ -106,7 +115,7 @@ function editOf(place: Place, before: Buffer, { newText, oldText }: FsReplaceArg
   if (lines.length > 1 && scope === "one") {
     const distinct = [...new Set(lines)];
     const some = distinct.slice(0, lineNumbersMax).join(", ") + (distinct.length > lineNumbersMax ? ", …" : "");
-    throw new ToolError(`oldText is in ${place.shown} ${lines.length} times, on lines ${some}; add the lines around it to oldText, or set replaceAll. Nothing was changed.`);
+    throw new ToolError(`oldText is in ${place.shown} ${lines.length} times, on lines ${some}; add the lines around it to oldText, or replace them all with fs.replace. Nothing was changed.`);
   }
   const edit = replaceText(before, oldText, newText, scope);
   if (edit.bytes.equals(before)) throw new ToolError(`newText is the same as oldText (line ends are kept as they are); ${place.shown} was not changed`);

@@ -23,6 +23,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
     name: "fs.find",
     description: "Find files whose name fits a glob, in all folders below.",
     schema: FsFindArguments,
+    serves: ["find"],
     class: "read",
     hint: ({ content, details }) => (details?.["limitReached"] || details?.["matches"] === 0 ? undefined : countedEntries(contentText(content), Number(details?.["matches"]))),
     async needs(args, context) {

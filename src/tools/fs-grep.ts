@@ -9,7 +9,7 @@ import { searchFile } from "./file-search.ts";
 import { unreadableNote } from "./fs-list.ts";
 import { globMatcher } from "./glob.ts";
 import { GrepText } from "./grep-text.ts";
-import { type LineMatcher, lineMatcher, matcherOrText } from "./line-matcher.ts";
+import { type LineMatcher, lineMatcher, matcherOrText, wordsMatcher } from "./line-matcher.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { rawPath } from "./path-text.ts";
@@ -33,6 +33,7 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
     name: "fs.grep",
     description: "Find the lines in files that hold a text.",
     schema: FsGrepArguments,
+    serves: ["search", "count"],
     class: "read",
     hint: ({ details }) => (details?.["limitReached"] || typeof details?.["matches"] !== "number" ? undefined : `${details["matches"]} ${details["matches"] === 1 ? "match" : "matches"}, in ${String(details["files"])} ${details["files"] === 1 ? "file" : "files"}`),
     async needs(args, context) {
@@ -47,9 +48,13 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
       const { matcher, note } = matcherOrText(args.pattern, { tool: "fs.grep", literal: args.literal === true, ignoreCase: args.ignoreCase === true });
       const result = await search(place, args, matcher, context);
       const literal = { literal: true, ignoreCase: args.ignoreCase === true };
-      if (result.matches > 0 || args.literal === true || matcher.needle || note !== "") return resultOf(result, note);
+      if (result.matches > 0 || args.literal === true) return resultOf(result, note);
+      const words = wordsMatcher(args.pattern);
+      const near = words && (await search(place, args, words, context));
+      if (near && near.matches > 0) return resultOf(near, "\n[no line has the pattern; these have all its words]");
+      if (matcher.needle || note !== "") return resultOf(result, note);
       const second = await search(place, args, lineMatcher(args.pattern, literal), context);
-      return resultOf(second, second.matches > 0 ? "\n[as a regular expression the pattern matches nothing; these match it as plain text]" : "");
+      return second.matches > 0 ? resultOf(second, "\n[as a regular expression the pattern matches nothing; these match it as plain text]") : resultOf(result, note);
     },
   };
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import type { Tool } from "../core/tool.ts";
 import { changesFile, type FileChange } from "./change-file.ts";
+import { refuseOddRow } from "./change-notice.ts";
 import { absentFailure, excerpt } from "./file-edit.ts";
 import type { Place } from "./path.ts";
 import { linesOf } from "./text-edit.ts";
@@ -51,8 +52,11 @@ function inserted(before: Buffer, { below, text }: FsInsertArguments, place: Pla
   const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
   const added = text.replace(/\r?\n$/, "").split(/\r?\n/).join(lineEnd);
   const [head, tail] = [lines.slice(0, last), lines.slice(last)];
+  const follows = Buffer.concat(tail).toString("utf8");
+  if (follows === added || follows.startsWith(added + lineEnd)) return { bytes: before, done: "", shown: () => "" };
   const isOpen = tail.length === 0 && head.at(-1)?.at(-1) !== 0x0a;
   const bytes = Buffer.concat([...head, Buffer.from(isOpen ? lineEnd + added : added + lineEnd, "utf8"), ...tail]);
+  refuseOddRow(place, before, bytes);
   return { bytes, done: "added lines", shown: (firstLine) => excerpt(bytes, firstLine, added) };
 }
 

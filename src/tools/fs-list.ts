@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import { contentText } from "../core/message.ts";
-import type { Tool } from "../core/tool.ts";
+import type { Tool, ToolContext } from "../core/tool.ts";
 import { globMatcher } from "./glob.ts";
 import { fitLines } from "./line-list.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -26,6 +26,7 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
     name: "fs.list",
     description: "List the files and folders in a folder.",
     schema: FsListArguments,
+    serves: ["list"],
     class: "read",
     hint: ({ content, details }) => (details?.["limitReached"] ? undefined : countedEntries(contentText(content), Number(details?.["entries"]))),
     async needs(args, context) {
@@ -50,14 +51,30 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
       const list = fitLines(lines, context);
       const left = lines.length - list.shown + more;
       const limitReached = left > 0 || report.limitReached;
+      const below = recursive || limitReached || args.pattern !== undefined ? "" : await belowNote(place, lines, context);
       const note = limitReached ? `\n[${list.shown} shown, ${recursive ? "there are" : left} more; narrow it with pattern or path]` : "";
       return {
-        content: [{ type: "text", text: (list.text || "(empty)") + note + unreadableNote(report) }],
+        content: [{ type: "text", text: (list.text || "(empty)") + below + note + unreadableNote(report) }],
         details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}) },
       };
     },
   };
 }
+
+/** What is in the folders of a listing, where that is little: a small model forgets to look there. */
+async function belowNote(place: Place, names: readonly string[], { signal, workspace }: ToolContext): Promise<string> {
+  if (!names.some((name) => name.endsWith("/"))) return "";
+  const below: string[] = [];
+  const report: WalkReport = { unreadable: [], limitReached: false };
+  for await (const entry of walk({ root: place.real, workspace: rawPath(workspace), recursive: true, hidden: false, signal }, report)) {
+    const shown = showPath(entry.relative);
+    if (shown.includes("/") && !isFolder(entry)) below.push(shown);
+    if (below.length > belowMax) return "";
+  }
+  return below.length === 0 ? "" : `\n[in these folders: ${below.join(", ")}]`;
+}
+
+const belowMax = 20;
 
 /** How many folders and files a listing has. */
 export function countedEntries(listing: string, count: number): string {

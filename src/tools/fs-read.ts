@@ -23,6 +23,7 @@ export function fsRead(options: ToolOptions): Tool<typeof FsReadArguments> {
     name: "fs.read",
     description: "Read a text file or an image.",
     schema: FsReadArguments,
+    serves: ["read", "compute"],
     class: "read",
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);

@@ -1,7 +1,7 @@
 // fs.write: makes a file, replaces its content, or adds to its end.
 import { z } from "zod";
 import type { Tool } from "../core/tool.ts";
-import { changeNotice, lossNotice } from "./change-notice.ts";
+import { changeNotice, lossNotice, refuseBroken } from "./change-notice.ts";
 import { bindingOf } from "./content-mark.ts";
 import { contentOf } from "./file-edit.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -23,6 +23,7 @@ export function fsWrite(options: ToolOptions): Tool<typeof FsWriteArguments> {
     serves: ["create"],
     class: "write",
     mustKnow: ({ path }) => path,
+    rewrites: ({ content, mode, path }) => (mode === "replace" ? { path, content } : undefined),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -35,6 +36,7 @@ export function fsWrite(options: ToolOptions): Tool<typeof FsWriteArguments> {
       checkJudged(args, [place.real]);
       const bytes = Buffer.from(args.content, "utf8");
       const before = args.mode === "replace" ? oldContent(place) : undefined;
+      if (before) refuseBroken(place, before, bytes);
       const created = args.mode === "append" ? appendToFile(place, bytes) : saveFile(place, bytes);
       const done = args.mode === "append" && !created ? "appended" : "wrote";
       return {

@@ -54,6 +54,19 @@ export function matcherOrText(pattern: string, { ignoreCase, literal, tool }: { 
   }
 }
 
+/** Lines that hold all words of a text, in any order and with any capitals; undefined for fewer than two words. */
+export function wordsMatcher(text: string): LineMatcher | undefined {
+  const words = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}_][\p{L}\p{N}_.-]*[\p{L}\p{N}_]|[\p{L}\p{N}]/gu) ?? [])];
+  if (words.length < 2) return undefined;
+  return {
+    find(line) {
+      const lower = line.toLowerCase();
+      const places = words.map((word) => lower.indexOf(word));
+      return places.includes(-1) ? undefined : { index: Math.min(...places), length: words[0]?.length ?? 1 };
+    },
+  };
+}
+
 /**
  * What forbids looking at many lines at once: classes that may hold a line end, escapes by number, assertions, which see
  * what is beside a match, and repeated groups, which can take long.

@@ -13,8 +13,11 @@ import { readTables } from "./table/read-tables.ts";
 import { rowsText, type Table } from "./table/table.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
+/** Files that may hold a table; of those that need not, a model should have seen one. */
+const tableEndings = [".csv", ".tsv", ".md", ".txt", ".json", ".jsonl", ".log"];
+
 export const TableComputeArguments = z.strictObject({
-  path: z.string().meta({ existing: "file", shows: false }),
+  path: z.string().meta({ existing: "file", shows: false, endings: tableEndings, seenUnless: [".csv", ".tsv"] }),
   operation: z.enum(operations),
   column: z.string().optional().describe("what is added up, compared, sorted"),
   where: z.string().optional().describe("only rows such as: city = Oslo and age > 30"),
@@ -43,10 +46,10 @@ export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArgu
   };
 }
 
-/** Small models write "" for what they leave out. */
+/** Small models write "" for what they leave out, or a condition that always holds. */
 function given(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
-  return trimmed === "" || trimmed === "*" ? undefined : trimmed;
+  return trimmed !== undefined && /^(?:|\*|1 ?==? ?1|true|all|none|null)$/i.test(trimmed) ? undefined : trimmed;
 }
 
 function textOf(place: Place): string {
@@ -71,7 +74,7 @@ function firstAnswer(tables: readonly Table[], question: Question): { table: Tab
       failure ??= error;
     }
   }
-  throw failure;
+  throw failure instanceof ToolError ? new ToolError(failure.message, { details: { advice: tables.flatMap(({ columns }) => columns) } }) : failure;
 }
 
 function resultOf(place: Place, tables: readonly Table[], table: Table, answer: Answer, operation: Question["operation"], context: ToolContext): ToolResult {

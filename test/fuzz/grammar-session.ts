@@ -37,7 +37,7 @@ export async function* sessionSteps(seed: number): AsyncGenerator<SessionStep, v
   const guard = new LoopGuard(tools, { repeatsMax: 100 });
   const messages: AgentMessage[] = [{ role: "user", content: `do ${word(random)} in ${at.outside}/x y.txt`, timestamp: 0 }];
   for (let step = 0; step < stepsOfSession; step += 1) {
-    const offer = await stepOffer(tools, guard, messages, view);
+    const offer = await stepOffer({ tools, guard, messages, view, existing: await view.names(), work: undefined });
     const grammar = actionGrammar({ tools: offer.tools, parallelMax: 1 + below(random, 8), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply });
     const { names, quotes } = offer.options;
     const known = new Set([...(names?.files ?? []), ...(names?.folders ?? [])]);

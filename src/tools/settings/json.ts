@@ -33,7 +33,7 @@ function pathOf(root: Node, key: string): (string | number)[] {
 function checkKnown(root: Node, key: string, path: readonly (string | number)[], old: Node | undefined): void {
   if (old || path.length > 1) return;
   const places = placesOf(root, key, []);
-  if (places.length > 0) throw new ToolError(`there is no ${key} at the top; there is ${places.slice(0, 5).join(", ")}. Give the whole key`);
+  if (places.length > 0) throw new ToolError(`there is no ${key} at the top; there is ${places.slice(0, 5).join(", ")}. Give the whole key`, { details: { advice: places[0] } });
 }
 
 function placesOf(node: Node, name: string, path: readonly string[]): string[] {

@@ -26,10 +26,16 @@ export function setInLines(text: string, key: string, value: string, format: Lin
   const settings = settingsOf(lines);
   const { name, section } = placeOf(key, settings, lines, format);
   const here = settings.filter((setting) => setting.section === section && setting.key === name);
-  const found = here.findLast(({ isComment }) => !isComment) ?? here.at(-1);
+  const found = here.findLast(({ isComment }) => !isComment) ?? here.at(-1) ?? waiting(settings, name);
   if (found) lines[found.at] = withValue(lines[found.at] ?? "", value, format);
   else addLine(lines, section, `${name}${gapOf(lines, settings, section)}${written(value, undefined, format)}`);
   return lines.join(format.lineEnd);
+}
+
+/** The only place of the file where the name stands, commented out: meant even when another section was named. */
+function waiting(settings: readonly Setting[], name: string): Setting | undefined {
+  const same = settings.filter(({ key }) => key === name);
+  return same.length === 1 && same[0]?.isComment ? same[0] : undefined;
 }
 
 function settingsOf(lines: readonly string[]): Setting[] {
@@ -51,10 +57,10 @@ function placeOf(key: string, settings: readonly Setting[], lines: readonly stri
   const dot = plain.lastIndexOf(".");
   const known = settings.filter((setting) => setting.key === plain);
   const places = [...new Set(known.filter(({ isComment }) => !isComment || known.every((one) => one.isComment)).map(({ section }) => section))];
-  if (places.length > 1 && !places.includes("")) throw new ToolError(`${plain} is in the sections ${places.join(", ")}; put the section before it: ${places[0]}.${plain}. Nothing was changed`);
+  if (places.length > 1 && !places.includes("")) throw new ToolError(`${plain} is in the sections ${places.join(", ")}; put the section before it: ${places[0]}.${plain}. Nothing was changed`, { details: { advice: `${places[0]}.${plain}` } });
   if (places.length > 0) return { section: places.includes("") ? "" : (places[0] ?? ""), name: plain };
   if (dot > 0 && !isFlat) return { section: plain.slice(0, dot), name: plain.slice(dot + 1) };
-  if (sections.size > 0 && settings.every(({ section }) => section !== "")) throw new ToolError(`there is no ${plain}; put a section before it: ${[...sections].slice(0, 10).map((section) => `${section}.${plain}`).join(", ")}. Nothing was changed`);
+  if (sections.size > 0 && settings.every(({ section }) => section !== "")) throw new ToolError(`there is no ${plain}; put a section before it: ${[...sections].slice(0, 10).map((section) => `${section}.${plain}`).join(", ")}. Nothing was changed`, { details: { advice: plain } });
   return { section: "", name: plain };
 }
 

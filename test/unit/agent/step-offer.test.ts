@@ -21,7 +21,7 @@ function step(guard: LoopGuard, name: string, args: Record<string, unknown>, isE
 }
 
 const guardOf = (): LoopGuard => new LoopGuard(tools, { repeatsMax: 3 });
-const namesFor = async (guard: LoopGuard, planned: Work | undefined): Promise<string> => (await stepOffer(tools, guard, [user("go")], view, planned)).tools.map(({ name }) => name).join(" ");
+const namesFor = async (guard: LoopGuard, planned: Work | undefined): Promise<string> => (await stepOffer({ tools, guard, messages: [user("go")], view, existing: await view.names(), work: planned })).tools.map(({ name }) => name).join(" ");
 
 test.each([
   ["a question takes no tool away", work(false, "compute"), "fs.read table.compute fs.write fs.edit shell.run"],
@@ -43,7 +43,7 @@ test("two steps in a row that bring nothing make way for the other tools", async
 });
 
 test("there is no reply before each file that the request names was looked at, for as many steps as it names files", async () => {
-  const mayReply = async (guard: LoopGuard, text: string, planned = work(false, "read")): Promise<boolean> => (await stepOffer(tools, guard, [user(text)], view, planned)).mayReply;
+  const mayReply = async (guard: LoopGuard, text: string, planned = work(false, "read")): Promise<boolean> => (await stepOffer({ tools, guard, messages: [user(text)], view, existing: await view.names(), work: planned })).mayReply;
   const guard = guardOf();
   const text = "Compare a.txt and b.txt.";
   expect([await mayReply(guard, text), await mayReply(guard, "Compare them."), await mayReply(guard, "Is there a c.txt?"), await mayReply(guard, text, work(false, "talk"))]).toEqual([false, true, true, true]);

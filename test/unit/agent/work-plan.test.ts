@@ -37,11 +37,11 @@ function bench(answers: readonly string[], { tools = [read, write, sort], apart 
   };
   const plan = new WorkPlan({ engine, tools, signal: new AbortController().signal, spend: (usage) => spent.push(usage) });
   const conversation = new Conversation();
-  /** Takes a message; says what is planned then, and what the model is told beside it. */
-  const take = async (message: UserMessage, files = ["a.txt"]) => {
+  /** Takes a message; says what is planned then. */
+  const take = async (message: UserMessage) => {
     if (!conversation.messages.includes(message)) conversation.add(message);
-    await plan.take(conversation, view(files));
-    return { isChange: plan.work?.isChange, kinds: [...(plan.work?.kinds ?? [])], note: conversation.note(message) };
+    await plan.take(conversation);
+    return { isChange: plan.work?.isChange, kinds: [...(plan.work?.kinds ?? [])] };
   };
   return { take, requests, spent };
 }
@@ -50,8 +50,8 @@ describe("the question", () => {
   test("is asked once a message, with nothing of the conversation, and its tokens are counted", async () => {
     const { requests, spent, take } = bench(["answer: read"]);
     const message = user("What is in a.txt?");
-    expect(await take(message)).toEqual({ isChange: false, kinds: ["read"], note: "" });
-    expect(await take(message)).toEqual({ isChange: false, kinds: ["read"], note: "" });
+    expect(await take(message)).toEqual({ isChange: false, kinds: ["read"] });
+    expect(await take(message)).toEqual({ isChange: false, kinds: ["read"] });
     expect(requests.map(({ chat, purpose, temperature }) => [chat.at(-1)?.text, purpose, temperature])).toEqual([["What is in a.txt?", "plan", 0]]);
     expect(spent.map(({ totalTokens }) => totalTokens)).toEqual([11]);
   });
@@ -60,11 +60,6 @@ describe("the question", () => {
     const seen = [await take(user("What is it?")), await take(user("Delete it.")), await take(user("Thanks."))];
     expect(seen.map(({ isChange, kinds }) => [isChange, kinds.join(" ")])).toEqual([[false, "read"], [true, "read delete"], [true, "read delete talk"]]);
     expect(requests.length).toBe(3);
-  });
-  test("a special tool is told of beside the request that it is for, if there is anything that it could work on", async () => {
-    const { take } = bench(["change: sort", "change: sort", "change: create"]);
-    expect((await take(user("Sort a.txt."))).note).toBe('Tools for this:\nfs.sort {"path":string} - Sort.');
-    expect([(await take(user("Sort it."), [])).note, (await take(user("Write b.txt."))).note]).toEqual(["", ""]);
   });
   test("a long request is shortened, both ends kept", async () => {
     const { requests, take } = bench(["answer: talk"]);

@@ -1,0 +1,162 @@
+// What a turn offers the model before each step and tells it beside each result: made from the plan of its work, from what
+// was done so far, and from what there is in the workspace.
+import type { Engine } from "../core/engine.ts";
+import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
+import { mentionedFiles, namedFiles, namedFolders } from "../core/named-files.ts";
+import { nearest } from "../core/nearest.ts";
+import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
+import type { Conversation } from "./conversation.ts";
+import { hintOf } from "./hint.ts";
+import { blindReplacement } from "./known-files.ts";
+import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
+import { offeredArguments } from "./offer.ts";
+import { toolLine } from "./prompt.ts";
+import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
+import { WorkPlan } from "./work-plan.ts";
+
+export interface GuideOptions {
+  engine: Engine;
+  tools: readonly Tool[];
+  conversation: Conversation;
+  /** What exists in the workspace; looked at for text engines only, which a grammar binds. */
+  view?: WorkspaceView;
+  loop: LoopSettings;
+  signal: AbortSignal;
+  /** Told what the plan used. */
+  spend: (usage: Usage) => void;
+}
+
+/** How often a name that is not there yet is told, and keeps a reply back. */
+const remindersMax = 2;
+
+export class Guide {
+  readonly #options: GuideOptions;
+  readonly #view: WorkspaceView | undefined;
+  readonly #guard: LoopGuard;
+  readonly #plan: WorkPlan;
+  /** What existed before the last step; undefined where that is not asked for. */
+  #names: WorkspaceNames | undefined;
+  /** What the request names and was not there when it came; undefined before that is known. */
+  #wanted: readonly string[] | undefined;
+  #reminders = 0;
+  /** Files that the model may write anew: made in this turn, or it was told what would be lost. */
+  readonly #ownFiles = new Set<string>();
+  /** Changes of files that were made in this turn. */
+  readonly #changes = new Set<string>();
+  readonly #told = new Set<string>();
+
+  constructor(options: GuideOptions) {
+    const { engine, loop, signal, spend, tools, view } = options;
+    this.#options = options;
+    this.#view = engine.kind === "text" ? view : undefined;
+    this.#guard = new LoopGuard(tools, loop);
+    this.#plan = new WorkPlan({ engine, tools, signal, spend });
+  }
+
+  /** What the next step may do; where that is a tool that the model does not know yet, it is told. */
+  async offer(isLastStep: boolean): Promise<StepOffer> {
+    const { conversation, signal, tools } = this.#options;
+    if (this.#view && !signal.aborted) await this.#plan.take(conversation);
+    if (isLastStep || this.#guard.onlyReply || this.#isTalk()) return replyOnly;
+    this.#names = await this.#view?.names();
+    this.#wanted ??= this.#absentNames();
+    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, missing: this.#missing(this.#names) });
+    this.#tellSpecial(offer);
+    return offer;
+  }
+
+  /** Why a call must not run; undefined when it may. */
+  async veto(call: ToolCall): Promise<string | undefined> {
+    const { conversation, tools } = this.#options;
+    const blind = blindReplacement(call, tools, this.#names, conversation.messages);
+    if (blind !== undefined || !this.#view) return blind;
+    if (this.#changes.has(callKey(call))) return "you made this change already; go on with what is left, or reply";
+    return this.#lossOf(call, this.#view);
+  }
+
+  /** A small model that should change a part of a file writes it anew and leaves out the rest: said once, before that is lost. */
+  async #lossOf(call: ToolCall, view: WorkspaceView): Promise<string | undefined> {
+    const tool = this.#options.tools.find(({ name }) => name === call.name);
+    const parsed = tool?.schema.safeParse(call.arguments);
+    const rewrite = parsed?.success ? tool?.rewrites?.(parsed.data) : undefined;
+    if (!rewrite || this.#ownFiles.has(rewrite.path)) return undefined;
+    this.#ownFiles.add(rewrite.path);
+    const lines = (await view.lines(rewrite.path)) ?? [];
+    const kept = new Set(rewrite.content.split("\n").map((line) => line.trim()));
+    const lost = lines.filter((line) => !kept.has(line.trim())).length;
+    return lines.length < 2 || lost * 2 <= lines.length ? undefined : `nothing was written: ${lost} of the ${lines.length} lines that ${rewrite.path} has would be gone. To change a part of it use another tool; to replace it all write it again.`;
+  }
+
+  /** Takes the calls of a step with their results. @returns what the model is told beside each result */
+  async record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Promise<Map<ToolResultMessage, string>> {
+    const notes = this.#guard.record(calls, results);
+    for (const result of results) if (!notes.has(result)) notes.set(result, hintOf(result, this.#options.tools));
+    const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
+    const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
+    for (const call of calls) if (classes.get(call.name) === "write" && done.has(call.id)) this.#changes.add(callKey(call));
+    const changed = results.findLast(({ isError, toolName }) => !isError && classes.get(toolName) !== "read");
+    if (changed && this.#view && (this.#wanted?.length ?? 0) > 0) {
+      this.#names = await this.#view.names();
+      const missing = this.#missing(this.#names);
+      if (missing.length > 0) notes.set(changed, [notes.get(changed), `(not there yet: ${missing.join(", ")})`].filter(Boolean).join("\n"));
+      if (missing.length > 0) this.#reminders += 1;
+    }
+    return notes;
+  }
+
+  /** What the model saw is partly gone. */
+  forget(): void {
+    this.#guard.forget();
+  }
+
+  /** A first request that needs no tool: a small model would look at whatever file there is. */
+  #isTalk(): boolean {
+    const { messages, request } = this.#options.conversation;
+    const { work } = this.#plan;
+    return work?.kinds.size === 1 && work.kinds.has("talk") && messages.length === 1 && namedFiles(request).length === 0;
+  }
+
+  /** Names of the request that are not there: of a change what it wants made, of a question all that it names. */
+  #missing(names: WorkspaceNames | undefined): string[] {
+    const { work } = this.#plan;
+    if (!names || !work || this.#reminders > remindersMax) return [];
+    if (work.isChange ? !makingKinds.some((kind) => work.kinds.has(kind)) : this.#isAboutExisting(names)) return [];
+    return (this.#wanted ?? []).filter((name) => ![...names.files, ...names.folders].some((path) => path === name || path.endsWith(`/${name}`)));
+  }
+
+  /** The request names a file that is there, or one that is called nearly so. */
+  #isAboutExisting({ files }: WorkspaceNames): boolean {
+    const stems = files.map(stemOf);
+    return mentionedFiles(this.#options.conversation.request, files).length > 0 || (this.#wanted ?? []).some((name) => nearest(stemOf(name), stems) !== undefined);
+  }
+
+  #absentNames(): string[] {
+    if (!this.#names) return [];
+    const { files, folders } = this.#names;
+    // Words in quotes are text rather than names, where they are several.
+    const request = this.#options.conversation.request.replace(/"[^"\n]*"|`[^`\n]*`/g, (quoted) => (/\s/.test(quoted) ? " " : quoted));
+    const named = [...namedFolders(request, folders), ...namedFiles(request)];
+    return named.filter((name) => ![...files, ...folders].some((path) => path === name || path.endsWith(`/${name}`)));
+  }
+
+  #tellSpecial({ options, tools }: StepOffer): void {
+    const { conversation } = this.#options;
+    const special = tools.filter((tool) => tool.isSpecial === true && !this.#told.has(tool.name) && offeredArguments(tool, options));
+    const beside = conversation.messages.findLast(({ role }) => role !== "assistant");
+    if (special.length === 0 || !beside) return;
+    for (const { name } of special) this.#told.add(name);
+    conversation.annotate(beside, `Tools for this:\n${special.map(toolLine).join("\n")}`);
+  }
+}
+
+/** The name of a file without folder and ending. */
+function stemOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1).replace(/(?<=.)\.[^.]*$/, "");
+}
+
+function callKey({ arguments: args, name }: ToolCall): string {
+  return JSON.stringify([name, args]);
+}
+
+/** Work that leaves something there which has a name. */
+const makingKinds = ["create", "move", "copy"] as const;
