@@ -4,15 +4,19 @@ const extensions = new Set(
   "bat c cc cfg conf cpp cs css csv cxx doc docx env gif go gz h hpp htm html ini ipynb java jpeg jpg js json jsonc jsonl jsx kt less log lua md mjs odt pdf php pl png ps1 py r rb rs rst sass scala scss sh sql sqlite svg swift tar tex toml ts tsv tsx txt vue xls xlsx xml yaml yml zip".split(" "),
 );
 
-/** Which of these paths a text speaks of, by the path or by the name alone; a name that is a part of a longer one does not count. */
+/**
+ * Which of these paths a text speaks of, by the path or, where no path is just that, by the name alone; a name that is a part
+ * of a longer one does not count.
+ */
 export function mentionedFiles(text: string, files: readonly string[]): string[] {
-  const names = files.flatMap((path) => [{ path, name: path }, { path, name: path.slice(path.lastIndexOf("/") + 1) }]);
+  const byName = Map.groupBy(files, (path) => path.slice(path.lastIndexOf("/") + 1));
+  const pathsOf = new Map([...byName, ...files.map((path): [string, string[]] => [path, [path]])]);
   const mentioned = new Set<string>();
   let left = text;
-  for (const { name, path } of names.toSorted((a, b) => b.name.length - a.name.length)) {
+  for (const [name, paths] of [...pathsOf].toSorted(([a], [b]) => b.length - a.length)) {
     const place = new RegExp(`(?<![\\w/.-])(?:\\./)?${RegExp.escape(name)}(?![\\w/-]|\\.\\w)`);
     if (!place.test(left)) continue;
-    mentioned.add(path);
+    for (const path of paths) mentioned.add(path);
     left = left.replaceAll(new RegExp(place.source, "g"), " ");
   }
   return files.filter((path) => mentioned.has(path));

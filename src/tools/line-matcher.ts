@@ -56,7 +56,7 @@ export function matcherOrText(pattern: string, { ignoreCase, literal, tool }: { 
 
 /** Lines that hold all words of a text, in any order and with any capitals; undefined for fewer than two words. */
 export function wordsMatcher(text: string): LineMatcher | undefined {
-  const words = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}_][\p{L}\p{N}_.-]*[\p{L}\p{N}_]|[\p{L}\p{N}]/gu) ?? [])];
+  const words = [...new Set(text.toLowerCase().replaceAll("\\", "").match(/[\p{L}\p{N}_][\p{L}\p{N}_.-]*[\p{L}\p{N}_]|[\p{L}\p{N}]/gu) ?? [])];
   if (words.length < 2) return undefined;
   return {
     find(line) {

@@ -29,7 +29,7 @@ export function compute(table: Table, { column, operation, where }: Question): A
   const rows = total ? all.slice(0, -1) : all;
   const selection: Selection = { table, rows, of: where === undefined ? rowsText(rows.length) : `${rows.length} of ${rowsText(table.rows.length)}`, condition: where === undefined ? "" : ` where ${shortText(where)}` };
   const answer = { rows: rows.length, notes: [...(table.note === undefined ? [] : [table.note]), ...(total ? [`left out: the row ${shortText(total.source, 60)}, which is a total itself`] : [])] };
-  const named = column === undefined ? undefined : namedColumn(selection, column, operation, answer.notes);
+  const named = column === undefined ? undefined : columnAt(table, column);
   if (rows.length === 0) {
     const [first] = filter?.columns ?? [];
     if (first !== undefined) answer.notes.push(`values of ${table.columns[first]}: ${valuesText(table, first)}`);
@@ -47,24 +47,6 @@ export function compute(table: Table, { column, operation, where }: Question): A
 function totalRow(rows: readonly Row[]): Row | undefined {
   const last = rows.length > 2 ? rows.at(-1) : undefined;
   return last && /^\W*(?:grand |sub)?(?:total|sum|summe|gesamt)\b/i.test(last.source) ? last : undefined;
-}
-
-/** Where numbers are asked for under a name that no column has, and only one has numbers, that one is meant. */
-function namedColumn(selection: Selection, column: string, operation: Operation, notes: string[]): number {
-  try {
-    return columnAt(selection.table, column);
-  } catch (error) {
-    if (operation === "count" || operation === "rows" || operation === "distinct") throw error;
-    const numeric = numericColumns(selection);
-    const [only] = numeric;
-    if (only === undefined || numeric.length > 1) throw error;
-    notes.push(`there is no column ${JSON.stringify(column)}; taken is ${selection.table.columns[only]}, the only one with numbers`);
-    return only;
-  }
-}
-
-function numericColumns({ rows, table }: Selection): number[] {
-  return table.columns.flatMap((_, index) => (rows.some(({ cells }) => quantityOf(cells[index] ?? "", ".")) ? [index] : []));
 }
 
 interface Selection {
@@ -86,9 +68,9 @@ function counted({ condition, of, rows }: Selection, column: number | undefined)
 }
 
 /** The column that can only be meant: the one with numbers, or the only one. */
-function onlyColumn(selection: Selection, operation: Operation): number {
-  const { table } = selection;
-  const candidates = operation === "distinct" ? table.columns.map((_, index) => index) : numericColumns(selection);
+function onlyColumn({ rows, table }: Selection, operation: Operation): number {
+  const numeric = table.columns.flatMap((_, index) => (rows.some(({ cells }) => quantityOf(cells[index] ?? "", ".")) ? [index] : []));
+  const candidates = operation === "distinct" ? table.columns.map((_, index) => index) : numeric;
   const [only, ...others] = candidates;
   if (only === undefined || others.length > 0) throw new ToolError(`${operation} needs a column. ${columnsText(table)}`);
   return only;

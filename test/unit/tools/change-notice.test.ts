@@ -1,6 +1,6 @@
-// What is told when a change broke a file, and that nothing is told when it did not.
+// Changes that would break a file are refused; of what is allowed it is told what was lost.
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fixture } from "./fixture.ts";
 
@@ -9,11 +9,15 @@ const broken = (name: string): string => `[${name} can't be read by its own form
 test.each([
   ["a.json", '{"a": 1}\n', "1}", "1"],
   ["a.toml", "a = 1\n", "1", "= 1"],
-])("an edit that breaks %s says so, one that doesn't is silent", async (name, before, oldText, newText) => {
+])("an edit that would break %s is refused, and the file stays; one that doesn't is silent", async (name, before, oldText, newText) => {
   using at = fixture();
   writeFileSync(join(at.workspace, name), before);
   expect((await at.call("fs.replace", { path: name, oldText: "1", newText: "2" })).text).not.toContain("[");
-  expect((await at.call("fs.edit", { path: name, oldText: oldText.replace("1", "2"), newText })).text).toContain(broken(name));
+  const kept = readFileSync(join(at.workspace, name), "utf8");
+  for (const [tool, args] of [["fs.edit", { oldText: oldText.replace("1", "2"), newText }], ["fs.write", { content: "= nonsense" }]] as const) {
+    expect(await at.call(tool, { path: name, ...args })).toMatchObject({ isError: true, text: expect.stringMatching(new RegExp(`^nothing was changed: ${name} could not be read by its own format any more: `)) });
+    expect(readFileSync(join(at.workspace, name), "utf8")).toBe(kept);
+  }
 });
 
 test("a file that was broken before is no news", async () => {

@@ -27,7 +27,7 @@ test("files that the request names in vain; a version or a host is no file", asy
   using at = fixture();
   put(at.workspace, "notes.txt", "src/main.py");
   const told = await describeWorkspace(at.workspace, "Copy notes.txt and main.py to src/copy.md, not to v1.2 or example.org; then read plan.txt.");
-  expect(told).toBe("Not here: src/copy.md, plan.txt");
+  expect(told).toBe("(There is no src/copy.md and no plan.txt here.)");
 });
 
 test("a folder with too many names is not looked through", async () => {

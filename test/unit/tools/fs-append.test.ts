@@ -52,8 +52,17 @@ test.each([
   ["decimal commas between semicolons", "t.csv", "id;size\n1;2\n", "2;3,5", false],
   ["a quoted cell", "t.csv", "id,name\n1,a\n", '2,"b,c"', false],
   ["a file that is no table", "t.txt", "a, b\n", "c", false],
-])("a row that is not like the others is told of: %s", async (_name, file, before, text, isTold) => {
+])("a row that is not like the others is refused: %s", async (_name, file, before, text, isRefused) => {
   using at = fixture();
   writeFileSync(join(at.workspace, file), before);
-  expect((await at.call("fs.append", { path: file, text })).text.includes("is not written like")).toBe(isTold);
+  const called = await at.call("fs.append", { path: file, text });
+  expect([called.isError, called.text.includes("is not written like"), readFileSync(join(at.workspace, file), "utf8") === before]).toEqual([isRefused, isRefused, isRefused]);
+});
+
+test("a row that only has blanks too many is said as it should be, by fs.insert too", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "t.csv"), "id,name\n1,a\n");
+  for (const [tool, args] of [["fs.append", { text: "2, b" }], ["fs.insert", { text: "2, b", below: "1,a" }]] as const) {
+    expect(await at.call(tool, { path: "t.csv", ...args })).toMatchObject({ isError: true, text: "nothing was added: the row 2, b is not written like the others of t.csv: id,name. Write 2,b" });
+  }
 });

@@ -47,13 +47,12 @@ test("the files of a folder, by the end of their names; what is ignored or hidde
     writeFileSync(join(at.workspace, path), content);
   }
   symlinkSync(at.outside, join(at.workspace, "link"));
-  expect(await at.call("fs.count", {})).toMatchObject({
-    text: [".: 4 files and 2 folders, 4 lines in all", ".md: 2 files, 3 lines", "other: 1 file, 1 line", ".png: 1 file, 0 lines", "Makefile: 1 line, 5 bytes", "README.md: 1 line, 4 bytes", "docs/b.md.png: no text, 6 bytes", "docs/deep/a.md: 2 lines, 4 bytes"].join("\n"),
-    details: { files: 4, folders: 2 },
-  });
-  expect((await at.call("fs.count", { path: "docs/deep", glob: "*.md" })).text).toBe("docs/deep: 1 file and 0 folders, 2 lines in all\ndocs/deep/a.md: 2 lines, 4 bytes");
+  expect(await at.call("fs.count", { what: "files" })).toMatchObject({ text: "4 files in . and the 2 folders below: 2 .md, 1 without ending, 1 .png", details: { files: 4, folders: 2 } });
+  expect((await at.call("fs.count", {})).text).toBe(["4 lines in 4 files in .", "3 lines in 2 .md", "1 line in 1 without ending", "0 lines in 1 .png", "Makefile: 1 line", "README.md: 1 line", "docs/b.md.png: no text", "docs/deep/a.md: 2 lines"].join("\n"));
+  expect((await at.call("fs.count", { what: "words", path: "docs/deep", glob: "*.md" })).text).toBe("2 words in 1 file in docs/deep\ndocs/deep/a.md: 2 words");
+  expect((await at.call("fs.count", { what: "files", path: "docs/deep", glob: "*.none" })).text).toBe("0 files in docs/deep");
   for (let index = 0; index < 30; index += 1) writeFileSync(join(at.workspace, `docs/deep/${index}.txt`), "x\n");
-  expect((await at.call("fs.count", { path: "docs/deep" })).text).toBe("docs/deep: 31 files and 0 folders, 32 lines in all\n.txt: 30 files, 30 lines\n.md: 1 file, 2 lines");
+  expect((await at.call("fs.count", { path: "docs/deep" })).text).toBe("32 lines in 31 files in docs/deep\n30 lines in 30 .txt\n2 lines in 1 .md");
 });
 
 test("what is no text, missing, or outside", async () => {

@@ -32,6 +32,10 @@ test("patterns that look like options, that are no expressions, and that are lit
   expect((await at.call("fs.grep", { pattern: "- [ ]" })).text).toBe("f:1: - [ ] task\n[as a regular expression the pattern matches nothing; these match it as plain text]");
   expect((await at.call("fs.grep", { pattern: "f(a" })).text).toStartWith("f:3: f(a\n[no regular expression (");
   expect((await at.call("fs.grep", { pattern: "a.b", literal: true })).text).toBe("f:5: a.b");
+  await at.call("fs.write", { path: "g", content: "import { f } from './format.js';\nimport { g } from './formats.js';\n" });
+  for (const pattern of ["import from format.js", "from '(.*)' import format\\.js$"]) expect((await at.call("fs.grep", { pattern })).text).toBe("g:1: import { f } from './format.js';\n[no line has the pattern; these have all its words]");
+  expect((await at.call("fs.grep", { pattern: "import nothing" })).text).toStartWith("(no line matches");
+  await at.call("fs.trash", { paths: ["g"] });
   expect((await at.call("fs.grep", { pattern: "A.B", literal: true, ignoreCase: true })).text).toBe("f:5: a.b");
   expect(await at.call("fs.grep", { pattern: "a\nb" })).toMatchObject({ isError: true, text: expect.stringContaining("one line at a time") });
 });

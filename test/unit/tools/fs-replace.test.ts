@@ -21,6 +21,8 @@ test.each(replacements)("replaces: %s", async (_name, before, oldText, newText, 
 test("shows each line that changed, and says what it left", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f"), "cat\nno\ncat cat\ncategory\n");
+  writeFileSync(join(at.workspace, "g"), "Cat CAT cat Category\n");
+  expect((await at.call("fs.replace", { path: "g", oldText: "cat", newText: "dog" })).text).toEndWith("\n[still there, with other capitals: Cat, CAT]");
   expect((await at.call("fs.replace", { path: "f", oldText: "cat", newText: "dog\npuppy" })).text).toBe("replaced 3 places in f; it now reads:\n1: dog\n4: dog\n5: puppy dog\n[1 inside longer words was left]");
 });
 

@@ -34,6 +34,12 @@ test("each operation over a CSV file", async () => {
   expect((await at.ask({ operation: "sum", column: "age" })).details).toEqual({ path: join(at.workspace, "people.csv"), rows: 4 });
 });
 
+test("a row that is a total itself is left out of a sum, and a condition that always holds is none", async () => {
+  using at = withFile("rent 700\nfood 310\ntotal 1010\n", "report.txt");
+  expect((await at.ask({ operation: "sum", where: "1=1" })).text).toBe("sum of number: 1010 (2 rows)\n[each line is a row: its column line is the text, number the last number in it]\n[left out: the row total 1010, which is a total itself]");
+  expect((await at.ask({ operation: "max" })).text).toStartWith("max of number: 1010 (3 rows)");
+});
+
 test("where takes comparisons of every kind", async () => {
   using at = withFile(people);
   for (const [where, names] of [

@@ -1,0 +1,123 @@
+// What the guide of a turn tells the model and keeps from it, with the real tools in a real folder and a planned kind of work.
+import { expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Conversation } from "../../../src/agent/conversation.ts";
+import { Guide } from "../../../src/agent/guide.ts";
+import type { TextEngine } from "../../../src/core/engine.ts";
+import { usageOf, type AssistantMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../../../src/core/message.ts";
+import { builtinTools } from "../../../src/tools/index.ts";
+import { workspaceView } from "../../../src/tools/workspace-view.ts";
+import { fixture, type Fixture } from "../tools/fixture.ts";
+
+const info = { id: "m", name: "m", api: "in-process", provider: "llama", baseUrl: "", reasoning: false, input: ["text" as const], contextWindow: 4096, maxTokens: 4096 };
+
+function planning(answer: string): TextEngine {
+  return {
+    kind: "text",
+    info: () => info,
+    answersApart: () => true,
+    open: async () => {},
+    async *complete() {
+      yield { type: "text", text: answer };
+      yield { type: "ended", stop: "end", usage: usageOf({}) };
+    },
+    close: async () => {},
+  };
+}
+
+function bench(at: Fixture, text: string, plan: string, engine = planning(plan)) {
+  const request: UserMessage = { role: "user", content: [{ type: "text", text }], timestamp: 0 };
+  const conversation = new Conversation([request]);
+  const guide = new Guide({ engine, tools: builtinTools(at.options), conversation, view: workspaceView(at.workspace, at.options.home), loop: { repeatsMax: 3 }, signal: new AbortController().signal, spend: () => {} });
+  let count = 0;
+  /** A step that makes this call, as the loop does. @returns what is told beside its result, or why it was not made */
+  const step = async (name: string, args: Record<string, unknown>): Promise<string | undefined> => {
+    const call: ToolCall = { type: "toolCall", id: `c${++count}`, name, arguments: args };
+    const veto = await guide.veto(call);
+    const { isError, text: told } = veto === undefined ? await at.call(name, args) : { isError: true, text: veto };
+    const message: AssistantMessage = { role: "assistant", content: [call], api: "", provider: "", model: "", usage: usageOf({}), stopReason: "toolUse", timestamp: 0 };
+    const result: ToolResultMessage = { role: "toolResult", toolCallId: call.id, toolName: name, content: [{ type: "text", text: told }], isError, timestamp: 0 };
+    const notes = await guide.record([call], [result]);
+    conversation.add(message);
+    conversation.add(result, notes.get(result));
+    return veto ?? notes.get(result);
+  };
+  return { conversation, guide, request, step, offer: () => guide.offer(false) };
+}
+
+test("a special tool is told of once, as soon as there is something that it could work on", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.ini"), "x=1\n");
+  const { conversation, offer, request, step } = bench(at, "Set x to 2.", "change: set");
+  await offer();
+  expect(conversation.note(request)).toBe("");
+  await step("fs.read", { path: "a.ini" });
+  await offer();
+  const result = conversation.messages.at(-1);
+  expect(result && conversation.note(result)).toBe('Tools for this:\nfs.set {"path":string,"key":string,"value":string} - Give a setting of a JSON, INI or TOML file a value, or add it; key is like server.port.');
+  await step("fs.set", { path: "a.ini", key: "x", value: "2" });
+  await offer();
+  expect(conversation.messages.map((message) => conversation.note(message)).filter((note) => note.includes("Tools for this")).length).toBe(1);
+});
+
+test("what a request wants made and is not there is told beside a change, and nothing is claimed before", async () => {
+  using at = fixture();
+  mkdirSync(join(at.workspace, "notes"));
+  const { offer, step } = bench(at, 'Make notes/2026 and put "a line of x.txt" into notes/2026/plan.md.', "change: create");
+  await offer();
+  expect(await step("fs.write", { path: "notes/plan.md", content: "a" })).toBe("(not there yet: notes/2026, notes/2026/plan.md)");
+  expect((await offer()).mayClaim).toBe(false);
+  expect(await step("fs.write", { path: "notes/2026/plan.md", content: "a" })).toBe("");
+  expect((await offer()).mayClaim).toBe(true);
+});
+
+test("a name that stays away is told three times, and keeps no reply back after that", async () => {
+  using at = fixture();
+  const { offer, step } = bench(at, "Write a.txt.", "change: create");
+  const told: unknown[] = [];
+  for (const path of ["b", "c", "d", "e"]) {
+    await offer();
+    told.push(await step("fs.write", { path, content: "x" }));
+  }
+  expect([told, (await offer()).mayClaim]).toEqual([[...Array.from({ length: 3 }, () => "(not there yet: a.txt)"), ""], true]);
+});
+
+test("a file that would lose most of its lines is written anew only at the second try; one made in the turn at the first", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.txt"), "a\nb\nc\n");
+  const { offer, step } = bench(at, "Add d to f.txt.", "change: create");
+  await offer();
+  await step("fs.read", { path: "f.txt" });
+  expect(await step("fs.write", { path: "f.txt", content: "a\nb\nc\nd\n" })).toBe("");
+  await step("fs.write", { path: "new.txt", content: "1\n2\n3\n" });
+  expect(await step("fs.write", { path: "new.txt", content: "x\n" })).toBe("");
+
+  const other = bench(at, "Add e to f.txt.", "change: create");
+  await other.offer();
+  await other.step("fs.read", { path: "f.txt" });
+  expect(await other.step("fs.write", { path: "f.txt", content: "e\n" })).toStartWith("nothing was written: 4 of the 4 lines that f.txt has would be gone.");
+  expect(await other.step("fs.write", { path: "f.txt", content: "e\n" })).toBe("");
+});
+
+test("the same change of a file is made once in a turn", async () => {
+  using at = fixture();
+  const { offer, step } = bench(at, "Add a line.", "change: append");
+  await offer();
+  expect([await step("fs.append", { path: "f", text: "x" }), await step("fs.append", { path: "f", text: "x" }), await step("fs.append", { path: "f", text: "y" })]).toEqual(["", "you made this change already; go on with what is left, or reply", ""]);
+});
+
+test("a first request that needs no tool gets none, unless it names a file", async () => {
+  using at = fixture();
+  const toolsFor = async (text: string): Promise<number> => (await bench(at, text, "answer: talk").offer()).tools.length;
+  expect([await toolsFor("Thanks!"), (await toolsFor("Thanks for a.txt!")) > 0]).toEqual([0, true]);
+});
+
+test("an engine that no grammar binds is told and refused nothing of this", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.txt"), "a\nb\nc\n");
+  const engine = { kind: "action" as const, info: () => info, open: async () => {}, act: async function* () {}, close: async () => {} };
+  const { offer, step } = bench(at, "Write g.txt.", "", engine as never);
+  expect((await offer()).tools.length).toBe(builtinTools(at.options).length);
+  expect([await step("fs.write", { path: "f.txt", content: "x" }), await step("fs.append", { path: "f.txt", text: "y" }), await step("fs.append", { path: "f.txt", text: "y" })]).toEqual(["", "", ""]);
+});

@@ -1,0 +1,26 @@
+// Which names a text holds.
+import { expect, test } from "bun:test";
+import { mentionedFiles, namedFiles, namedFolders } from "../../../src/core/named-files.ts";
+
+const files = ["a/notes.txt", "b/notes.txt", "report.txt", "monthly report.txt", "src/main.py", "src/main.pyc", "old/report.txt", "Makefile"];
+
+test.each([
+  ["a name, wherever such a file is", "What does notes.txt say?", ["a/notes.txt", "b/notes.txt"]],
+  ["a name that is a path is that file", "What does report.txt say?", ["report.txt"]],
+  ["a path is that file alone", "Read old/report.txt.", ["old/report.txt"]],
+  ["a name with blanks, and not the names that it holds", 'What is in "monthly report.txt"?', ["monthly report.txt"]],
+  ["a name by itself beside a longer one", "Compare report.txt and monthly report.txt", ["report.txt", "monthly report.txt"]],
+  ["no part of another name", "main.pyc, not xmain.py", ["src/main.pyc"]],
+  ["the end of a sentence", "Look at Makefile. Then at ./src/main.py.", ["src/main.py", "Makefile"]],
+  ["none", "Hello", []],
+])("%s", (_name, text, mentioned) => {
+  expect(mentionedFiles(text, files)).toEqual(mentioned);
+});
+
+test("folders that are not there, inside those that are", () => {
+  expect(namedFolders("Make notes/2026 and notes/old, either/or, then ./notes/2026/a and notes/b.md", [".", "notes", "notes/old"])).toEqual(["notes/2026", "notes/2026/a"]);
+});
+
+test("files by their usual endings", () => {
+  expect(namedFiles("Write b.txt and ./src/c.py; v1.2, example.org and e.g. are none.")).toEqual(["b.txt", "src/c.py"]);
+});
