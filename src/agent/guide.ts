@@ -1,7 +1,7 @@
 // What a turn offers the model before each step and tells it beside each result: made from the plan of its work, from what
 // was done so far, and from what there is in the workspace.
 import type { Engine } from "../core/engine.ts";
-import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
+import type { ToolCall, ToolResultMessage, Usage } from "../core/message.ts";
 import { mentionedFiles, namedFiles, namedFolders } from "../core/named-files.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";

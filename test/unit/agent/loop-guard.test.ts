@@ -45,6 +45,15 @@ describe("after a compaction", () => {
   });
 });
 
+test("after a failure another tool is tried first, unless it said how to do better", () => {
+  const { guard, step } = bench();
+  step("write", "a", true);
+  expect([...guard.fruitless]).toEqual(["write"]);
+  const call: ToolCall = { type: "toolCall", id: "x", name: "write", arguments: { path: "b" } };
+  guard.record([call], [{ role: "toolResult", toolCallId: "x", toolName: "write", content: [{ type: "text", text: "write c" }], details: { advice: "c" }, isError: true, timestamp: 0 }]);
+  expect([...guard.fruitless]).toEqual([]);
+});
+
 describe("a change to report", () => {
   test("there is none before something was changed", () => {
     const { guard, step } = bench();

@@ -6,13 +6,12 @@ import { Conversation } from "../../../src/agent/conversation.ts";
 import { WorkPlan } from "../../../src/agent/work-plan.ts";
 import type { TextEngine, TextRequest } from "../../../src/core/engine.ts";
 import { usageOf, type Usage, type UserMessage } from "../../../src/core/message.ts";
-import type { ToolSpec, WorkspaceView } from "../../../src/core/tool.ts";
+import type { ToolSpec } from "../../../src/core/tool.ts";
 import { accepts, parseGbnf } from "../../support/gbnf.ts";
 
 const read: ToolSpec = { name: "fs.read", description: "", class: "read", schema: z.strictObject({ path: z.string() }) };
 const write: ToolSpec = { name: "fs.write", description: "", class: "write", serves: ["create"], schema: z.strictObject({ path: z.string() }) };
 const sort: ToolSpec = { name: "fs.sort", description: "Sort.", class: "write", serves: ["sort"], isSpecial: true, schema: z.strictObject({ path: z.string().meta({ existing: "file" }) }) };
-const view = (files: string[]): WorkspaceView => ({ names: async () => ({ files, folders: ["."] }), lines: async () => undefined, text: async () => undefined });
 const user = (text: string): UserMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
 
 function bench(answers: readonly string[], { tools = [read, write, sort], apart = true } = {}) {
