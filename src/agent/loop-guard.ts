@@ -96,9 +96,14 @@ export class LoopGuard {
     return this.#steps;
   }
 
-  /** Whether a call of this turn named the file, or a search found it. */
+  /** Whether a call of this turn named the file. */
   hasNamed(path: string): boolean {
-    return this.#arguments.some((text) => text.includes(path)) || this.#found.some((text) => text.includes(path));
+    return this.#arguments.some((text) => text.includes(path));
+  }
+
+  /** Whether a search of this turn found the file, or something in it. */
+  hasFound(path: string): boolean {
+    return this.#found.some((text) => text.includes(path));
   }
 
   get onlyReply(): boolean {

@@ -62,7 +62,7 @@ function isMissed(existing: WorkspaceNames | undefined, messages: readonly Agent
   const request = messages.findLast((message) => message.role === "user");
   if (!existing || !request || work === undefined || work.kinds.has("talk")) return false;
   const named = mentionedFiles(contentText(request.content), existing.files);
-  return guard.steps <= named.length && named.some((file) => !seen.includes(file) && !guard.hasNamed(file));
+  return guard.steps <= named.length && named.some((file) => !seen.includes(file) && !(named.length === 1 && guard.hasFound(file)) && !guard.hasNamed(file));
 }
 
 /** Something is to be run and was not since the last change. A small model names a run behind another change also where none is asked for. */

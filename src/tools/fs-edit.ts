@@ -109,6 +109,25 @@ function planned(place: Place, args: FsReplaceArguments, scope: Scope, tool: str
   }
 }
 
+/** Lines at the end of the new text that stand right behind the old one: a small model that changes a line writes on what it saw. */
+function repeatedLines(before: Buffer, oldText: string, newText: string): string[] {
+  const text = before.toString("utf8").replaceAll("\r\n", "\n");
+  const [old, now] = [oldText, newText].map((one) => one.replaceAll("\r\n", "\n").replace(/\n$/, "")) as [string, string];
+  const start = text.indexOf(old);
+  const end = start + old.length;
+  if (start < 0 || text.includes(old, start + 1) || text[end] !== "\n") return [];
+  const following = text.slice(end + 1).split("\n");
+  const written = now.split("\n").slice(old.split("\n").length);
+  for (let count = written.length; count > 0; count -= 1) {
+    const last = written.slice(-count);
+    if (last.join("").trim().length >= repeatedCharsMin && last.every((line, index) => line === following[index])) return last;
+  }
+  return [];
+}
+
+/** Shorter stretches, such as closing brackets, may be meant twice. */
+const repeatedCharsMin = 8;
+
 function editOf(place: Place, before: Buffer, { newText, oldText }: FsReplaceArguments, scope: Scope): Edit {
   const lines = linesOf(before, oldText, scope);
   if (lines.length === 0) throw absentFailure(place, before, oldText);
@@ -117,6 +136,8 @@ function editOf(place: Place, before: Buffer, { newText, oldText }: FsReplaceArg
     const some = distinct.slice(0, lineNumbersMax).join(", ") + (distinct.length > lineNumbersMax ? ", …" : "");
     throw new ToolError(`oldText is in ${place.shown} ${lines.length} times, on lines ${some}; add the lines around it to oldText, or replace them all with fs.replace. Nothing was changed.`);
   }
+  const repeated = scope === "one" ? repeatedLines(before, oldText, newText) : [];
+  if (repeated.length > 0) throw new ToolError(`newText ends with what follows oldText in ${place.shown} already, and it would be there twice:\n${repeated.join("\n")}\nPut these lines into oldText too, or leave them out of newText. Nothing was changed.`);
   const edit = replaceText(before, oldText, newText, scope);
   if (edit.bytes.equals(before)) throw new ToolError(`newText is the same as oldText (line ends are kept as they are); ${place.shown} was not changed`);
   return edit;

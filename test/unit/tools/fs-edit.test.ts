@@ -57,6 +57,7 @@ const failures: [name: string, before: string, args: Record<string, unknown>, te
   ["nothing like it", "abc\n", { oldText: "zzzzzz", newText: "" }, "oldText is not in f (0 places), so nothing was changed; no line resembles it; read the file first"],
   ["empty file", "", { oldText: "a", newText: "" }, "oldText is not in f (0 places), so nothing was changed; the file is empty"],
   ["ambiguous", "a\nb\na\n", { oldText: "a", newText: "c" }, "oldText is in f 2 times, on lines 1, 3; add the lines around it to oldText, or replace them all with fs.replace. Nothing was changed."],
+  ["what follows written again", "def f(a):\r\n    b = a * 2\r\n    return b\r\n", { oldText: "def f(a):", newText: "def f(a, c):\n    b = a * 2\n    return b" }, "newText ends with what follows oldText in f already, and it would be there twice:\n    b = a * 2\n    return b\nPut these lines into oldText too, or leave them out of newText. Nothing was changed."],
   ["the same", "a\n", { oldText: "a", newText: "a" }, "newText is the same as oldText (line ends are kept as they are); f was not changed"],
   ["binary", "a\0b", { oldText: "a", newText: "b" }, "f is a binary file; fs.edit changes plain text only"],
 ];
@@ -68,6 +69,17 @@ test.each(failures)("a failed edit changes nothing: %s", async (_name, before, a
   expect(await at.call("fs.edit", { path: "f", ...args })).toMatchObject({ isError: true, text, details: {} });
   expect(readFileSync(path, "utf8")).toBe(before);
   expect([statSync(path).mtimeMs, statSync(path).ino]).toEqual([mtimeMs, ino]);
+});
+
+test.each([
+  ["a closing bracket more", "f(\n}\n", "f(", "f() {\n}", "f() {\n}\n}\n"],
+  ["a line like the next, with others behind it", "one\nsecond line\n", "one", "one\nsecond line\nthird", "one\nsecond line\nthird\nsecond line\n"],
+  ["the next line within the old text", "one\nsecond line\n", "one\nsecond line", "one\nsecond line\nsecond line", "one\nsecond line\nsecond line\n"],
+])("is meant as it is: %s", async (_name, before, oldText, newText, after) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f"), before);
+  expect((await at.call("fs.edit", { path: "f", oldText, newText })).isError).toBe(false);
+  expect(readFileSync(join(at.workspace, "f"), "utf8")).toBe(after);
 });
 
 test("the question shows the diff; outside the workspace it tells nothing before it is allowed", async () => {
