@@ -43,6 +43,10 @@ export class Guide {
   readonly #ownFiles = new Set<string>();
   /** Changes of files that were made in this turn. */
   readonly #changes = new Set<string>();
+  /** What their results showed: the model knows these files. */
+  readonly #changedPaths = new Set<unknown>();
+  /** The last step made one of them once more: a small model that has nothing left to do does so. */
+  #repeatsChange = false;
   readonly #told = new Set<string>();
 
   constructor(options: GuideOptions) {
@@ -61,6 +65,9 @@ export class Guide {
     this.#names = await this.#view?.names();
     this.#wanted ??= this.#absentNames();
     const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, missing: this.#missing(this.#names) });
+    const isDone = this.#repeatsChange && offer.mayClaim !== false;
+    this.#repeatsChange = false;
+    if (isDone) return replyOnly;
     this.#tellSpecial(offer);
     return offer;
   }
@@ -68,9 +75,11 @@ export class Guide {
   /** Why a call must not run; undefined when it may. */
   async veto(call: ToolCall): Promise<string | undefined> {
     const { conversation, tools } = this.#options;
-    const blind = blindReplacement(call, tools, this.#names, conversation.messages);
+    this.#repeatsChange ||= this.#view !== undefined && this.#changes.has(callKey(call));
+    if (this.#repeatsChange) return "you made this change already";
+    const isOwn = call.arguments["path"] !== undefined && this.#changedPaths.has(call.arguments["path"]);
+    const blind = isOwn ? undefined : blindReplacement(call, tools, this.#names, conversation.messages);
     if (blind !== undefined || !this.#view) return blind;
-    if (this.#changes.has(callKey(call))) return "you made this change already; go on with what is left, or reply";
     return this.#lossOf(call, this.#view);
   }
 
@@ -93,7 +102,10 @@ export class Guide {
     for (const result of results) if (!notes.has(result)) notes.set(result, hintOf(result, this.#options.tools));
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
     const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
-    for (const call of calls) if (classes.get(call.name) === "write" && done.has(call.id)) this.#changes.add(callKey(call));
+    for (const call of calls.filter(({ id, name }) => classes.get(name) === "write" && done.has(id))) {
+      this.#changes.add(callKey(call));
+      this.#changedPaths.add(call.arguments["path"]);
+    }
     const changed = results.findLast(({ isError, toolName }) => !isError && classes.get(toolName) !== "read");
     if (changed && this.#view && (this.#wanted?.length ?? 0) > 0) {
       this.#names = await this.#view.names();

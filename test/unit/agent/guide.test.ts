@@ -100,11 +100,23 @@ test("a file that would lose most of its lines is written anew only at the secon
   expect(await other.step("fs.write", { path: "f.txt", content: "e\n" })).toBe("");
 });
 
-test("the same change of a file is made once in a turn", async () => {
+test("the same change of a file is made once in a turn; who tries it again has nothing left but to reply", async () => {
   using at = fixture();
   const { offer, step } = bench(at, "Add a line.", "change: append");
   await offer();
-  expect([await step("fs.append", { path: "f", text: "x" }), await step("fs.append", { path: "f", text: "x" }), await step("fs.append", { path: "f", text: "y" })]).toEqual(["", "you made this change already; go on with what is left, or reply", ""]);
+  expect([await step("fs.append", { path: "f", text: "x" }), (await offer()).tools.length > 0]).toEqual(["", true]);
+  expect([await step("fs.append", { path: "f", text: "x" }), (await offer()).tools.length]).toEqual(["you made this change already", 0]);
+  expect([await step("fs.append", { path: "f", text: "y" }), (await offer()).tools.length > 0]).toEqual(["", true]);
+});
+
+test("it goes on where something that it should make is not there", async () => {
+  using at = fixture();
+  const { offer, step } = bench(at, "Write a.txt.", "change: create");
+  for (let round = 0; round < 2; round += 1) {
+    await offer();
+    await step("fs.append", { path: "f", text: "x" });
+  }
+  expect((await offer()).tools.length > 0).toBe(true);
 });
 
 test("a first request that needs no tool gets none, unless it names a file", async () => {
