@@ -281,7 +281,7 @@ class Turn {
     if (untold) await this.#tellFailure({ kind: "engine", ...untold }, false);
     await this.#progress.closeStep();
     const outcome = { reason: told, stepCount: this.#progress.stepIndex, usage: this.#progress.usage, ...(told === "failed" && failure ? { failure: { message: failure.message, category: failure.category } } : {}) };
-    await emit({ type: "turn_ended", turnIndex, ...outcome, ...(cause === undefined ? {} : { cause }), durationMs: this.#progress.durationMs });
+    await emit({ type: "turn_ended", turnIndex, ...outcome, ...(cause === undefined || told !== reason ? {} : { cause }), durationMs: this.#progress.durationMs });
     const marks = { ...(this.#compaction.isUnresolved ? { unresolvedOverflow: true as const } : {}), ...(failure?.schema ? { schemaFailed: true as const } : {}) };
     return { ...outcome, cut, ...(told === "failed" ? marks : {}) };
   }

@@ -10,7 +10,7 @@ import { soak } from "./soak.ts";
 const isLong = process.env["ATOMIC_TEST_LONG"] === "1";
 const turns = isLong ? 500 : 20;
 const modelTurns = isLong ? 30 : 4;
-const limitMs = 900_000;
+const limitMs = 2_400_000;
 const seed = Number(process.env["ATOMIC_TEST_SEED"] ?? 7);
 const files = { "a.txt": "one\ntwo\n".repeat(200), "skill/SKILL.md": "---\nname: skill\ndescription: a skill\n---\nBody.\n" };
 
