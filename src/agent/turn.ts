@@ -276,7 +276,9 @@ class Turn {
     await this.#progress.closeRun();
     await this.#endRetries(false);
     if (!(reason === "failed" && this.#options.settings.hosted)) await this.#compaction.afterRun(this.#lastAnswer);
-    const told = signal.aborted && (reason === "failed" || !wasAborted) ? "cancelled" : reason;
+    // A host has the reply by now, so that a cancel which comes after it changes nothing (sidecar.md I-12).
+    const isSaid = reason === "reply" && this.#options.settings.hosted !== undefined;
+    const told = signal.aborted && !isSaid && (reason === "failed" || !wasAborted) ? "cancelled" : reason;
     const untold = told === "cancelled" ? cancelledFailure(abortMessage()) : told === "failed" && !this.#isEndTold ? failure : undefined;
     if (untold) await this.#tellFailure({ kind: "engine", ...untold }, false);
     await this.#progress.closeStep();

@@ -53,6 +53,19 @@ test("S-63 a compaction that is cancelled changes nothing and answers so", async
   expect(await host.end()).toEqual({ exitCode: 0, breaches: [] });
 });
 
+test("I-12 a cancel of the compaction behind a reply changes nothing: the turn ends as reply", async () => {
+  using host = hostInProcess({ files: { "a.txt": line.repeat(150) } });
+  await host.start([[read], [{ text: line.repeat(200), chunk: 500 }], [{ text: line.repeat(200), chunk: 500 }], [{ text: "Yes." }]], {}, { contextWindow: 8192, compaction: [[{ hang: true }]] });
+  await host.turn("what is in the file?");
+  const asked = host.message("what does the file hold?");
+  await host.event("compaction_started");
+  expect((await host.ask("cancel", { sessionId: host.sessionId })).payload).toMatchObject({ cancelled: true, wasRunning: true });
+  expect((await host.response(asked)).payload).toMatchObject({ reason: "reply" });
+  expect(host.order(asked).map((token) => token.split("(")[0]).slice(-6)).toEqual(["step_finished", "compaction_started", "compaction_progress", "compaction_failed", "turn_finished", "R"]);
+  expect((await host.ask("get_session", { sessionId: host.sessionId })).payload).toMatchObject({ status: "pending", turnCount: 2 });
+  expect(await host.end()).toEqual({ exitCode: 0, breaches: [] });
+});
+
 test("the independent checker takes all of these streams", () => {
   expect(checkSeen()).toEqual([]);
 });
