@@ -1,7 +1,7 @@
 // What every script needs on a machine that has only Node with npm: the packages, Bun's binary, a child that passes
 // signals and exit status through. Plain Node, no dependencies; says what it does on stderr only.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,10 @@ export function npm(args, cwd) {
   if (result.status !== 0) throw new Error(`npm ${args[0]} failed; its messages are above`);
 }
 
-/** Path of Bun's binary, from the npm package of this platform: the package's own install script may be blocked. */
+/**
+ * Path of Bun's binary: in the npm package of this platform, or in the package `bun`, whose install script moves it there
+ * where it is allowed to run.
+ */
 export function findBun() {
   const os = process.platform === "win32" ? "windows" : process.platform;
   const cpu = process.arch === "arm64" ? "aarch64" : process.arch;
@@ -36,9 +39,15 @@ export function findBun() {
   const packagesDir = join(rootDir, "node_modules/@oven");
   const present = existsSync(packagesDir) ? readdirSync(packagesDir) : [];
   const variants = isMusl() ? [`${name}-musl`] : [name, ...present.filter((entry) => entry.startsWith(`${name}-`) && !/-(musl|android)/.test(entry))];
-  const binary = variants.map((variant) => join(packagesDir, variant, "bin", os === "windows" ? "bun.exe" : "bun")).find((path) => existsSync(path));
+  const binary = variants.map((variant) => join(packagesDir, variant, "bin", os === "windows" ? "bun.exe" : "bun")).find((path) => existsSync(path)) ?? movedBun();
   if (binary === undefined) throw new Error(`Bun for ${os}-${cpu} is not in node_modules/@oven; run "npm ci" without leaving out optional packages`);
   return binary;
+}
+
+/** Without the script a short text stands in its place. */
+function movedBun() {
+  const path = join(rootDir, "node_modules/bun/bin/bun.exe");
+  return existsSync(path) && statSync(path).size > 1_000_000 ? path : undefined;
 }
 
 /** The environment without the variables that change what Bun and Bun's executables do. */
