@@ -27,7 +27,7 @@ export interface GuideOptions {
 }
 
 /** How often a name that is not there yet is told, and keeps a reply back. */
-const remindersMax = 2;
+const remindersMax = 3;
 
 export class Guide {
   readonly #options: GuideOptions;
@@ -75,8 +75,10 @@ export class Guide {
   /** Why a call must not run; undefined when it may. */
   async veto(call: ToolCall): Promise<string | undefined> {
     const { conversation, tools } = this.#options;
-    this.#repeatsChange ||= this.#view !== undefined && this.#changes.has(callKey(call));
-    if (this.#repeatsChange) return "you made this change already";
+    if (this.#view && this.#changes.has(callKey(call))) {
+      this.#repeatsChange = true;
+      return "you made this change already";
+    }
     const isOwn = call.arguments["path"] !== undefined && this.#changedPaths.has(call.arguments["path"]);
     const blind = isOwn ? undefined : blindReplacement(call, tools, this.#names, conversation.messages);
     if (blind !== undefined || !this.#view) return blind;
@@ -131,7 +133,7 @@ export class Guide {
   /** Names of the request that are not there: of a change what it wants made, of a question all that it names. */
   #missing(names: WorkspaceNames | undefined): string[] {
     const { work } = this.#plan;
-    if (!names || !work || this.#reminders > remindersMax) return [];
+    if (!names || !work || this.#reminders >= remindersMax) return [];
     if (work.isChange ? !makingKinds.some((kind) => work.kinds.has(kind)) : this.#isAboutExisting(names)) return [];
     return (this.#wanted ?? []).filter((name) => ![...names.files, ...names.folders].some((path) => path === name || path.endsWith(`/${name}`)));
   }

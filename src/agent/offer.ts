@@ -26,8 +26,9 @@ export interface OfferOptions {
 
 /**
  * JSON Schema of a tool's arguments as the model writes them. Arguments marked `advanced` are left out until a result
- * named them; arguments marked `existing` take only names that exist, with `seen` only files that the
- * model has looked at. undefined when nothing exists that they could name.
+ * named them; arguments marked `existing` take only names that exist, with `endings` only files that end so, with `seen` only
+ * files that the model has looked at, with `seenUnless` those and the ones with such endings. undefined when nothing exists
+ * that they could name.
  */
 export function offeredArguments(tool: ToolSpec, { revealed, names, seen, quotes }: OfferOptions = {}): ObjectSchema | undefined {
   const schema = z.toJSONSchema(tool.schema, { io: "input" });

@@ -160,6 +160,25 @@ test("S-67 stdin closed in a turn: closing frames and exit 0 within two seconds;
   for (const id of [turn, ...asked]) expect(host.frames.filter(({ kind, correlationId }) => kind === "response" && correlationId === id).length).toBe(1);
 });
 
+test("S-32 a turn that is cancelled while it ends at the ceiling is cancelled, without another cause", async () => {
+  const seen: unknown[] = [];
+  for (const [at, count] of [["tool_call_result", 2], ["step_finished", 1], ["step_finished", 2], ["llm_response", 2]] as const) {
+    for (const waits of [0, 1, 2, 4, 8]) {
+      using host = hostInProcess();
+      await host.start([[list], [list], [list]]);
+      const asked = host.message("go", { maxSteps: 2 });
+      while (host.frames.filter(({ type }) => type === at).length < count && !host.frames.some(({ correlationId, kind }) => kind === "response" && correlationId === asked)) await host.transport.changed();
+      for (let wait = 0; wait < waits; wait += 1) await Promise.resolve();
+      host.send("cancel", { sessionId: host.sessionId });
+      await host.response(asked);
+      const { payload } = await host.event("turn_finished");
+      seen.push(`${String(payload?.["reason"])} ${String(payload?.["cause"])}`);
+      await endsWell(host);
+    }
+  }
+  expect([...new Set(seen)].toSorted()).toEqual(["cancelled undefined", "max_steps step_ceiling"]);
+});
+
 test("the independent checker takes all of these streams", () => {
   expect(checkSeen()).toEqual([]);
 });
