@@ -14,6 +14,17 @@ export interface Stray {
 /** Shells of commands that run now: our children, and no strays of another command. */
 export const runningShells = new Set<number>();
 
+/** Whatever ends this process at once, such as a second signal, ends them too: nothing is left to do it later. */
+process.on("exit", () => {
+  for (const shell of runningShells) {
+    try {
+      process.kill(-shell, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  }
+});
+
 /** What is left of the command whose shell had process id `shell`. Processes that have ended are collected. */
 export function findStrays(shell: number, commandId: string): Stray[] {
   if (process.platform !== "linux") return [];
