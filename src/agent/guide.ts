@@ -47,6 +47,7 @@ export class Guide {
   readonly #changedPaths = new Set<unknown>();
   /** The last step made one of them once more: a small model that has nothing left to do does so. */
   #repeatsChange = false;
+  /** Special tools by name. */
   readonly #told = new Set<string>();
 
   constructor(options: GuideOptions) {
@@ -60,8 +61,9 @@ export class Guide {
   /** What the next step may do; where that is a tool that the model does not know yet, it is told. */
   async offer(isLastStep: boolean): Promise<StepOffer> {
     const { conversation, signal, tools } = this.#options;
+    if (isLastStep || this.#guard.onlyReply) return replyOnly;
     if (this.#view && !signal.aborted) await this.#plan.take(conversation);
-    if (isLastStep || this.#guard.onlyReply || this.#isTalk()) return replyOnly;
+    if (this.#isTalk()) return replyOnly;
     this.#names = await this.#view?.names();
     this.#wanted ??= this.#absentNames();
     const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, missing: this.#missing(this.#names) });

@@ -47,7 +47,16 @@ export async function stepOffer({ tools, guard, messages, view, existing, work, 
   // In the place of a file that is not there a small model reads another one and takes that for the answer.
   const offered = fitting(left, guard, work).filter(({ name, serves }) => !guard.fruitless.has(name) && !(isAbsent && serves?.includes("read")));
   const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen, quotable: await quotable(offered.some((tool) => tool.quotes) ? seen : [], view) } : {}), quotes };
-  return { tools: offered, forbidden: guard.forbidden(options), options, mayReply: (!guard.gaveUpEarly || isAbsent || (work?.isChange === false && guard.hasRun)) && !isMissed(existing, messages, seen, guard, work) && !isUnrun(offered, guard, work), mayClaim: !guard.hasNothingToReport && (isAbsent || missing.length === 0), isChange: work?.isChange === true && !guard.hasChanged };
+  // What is not there, or failed when it was run, is an answer.
+  const mayGiveUp = !guard.gaveUpEarly || isAbsent || (work?.isChange === false && guard.hasRun);
+  return {
+    tools: offered,
+    forbidden: guard.forbidden(options),
+    options,
+    mayReply: mayGiveUp && !isMissed(existing, messages, seen, guard, work) && !isUnrun(offered, guard, work),
+    mayClaim: !guard.hasNothingToReport && (isAbsent || missing.length === 0),
+    isChange: work?.isChange === true && !guard.hasChanged,
+  };
 }
 
 /** The first look of a question that names files is at these. */

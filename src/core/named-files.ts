@@ -14,6 +14,7 @@ export function mentionedFiles(text: string, files: readonly string[]): string[]
   const mentioned = new Set<string>();
   let left = text;
   for (const [name, paths] of [...pathsOf].toSorted(([a], [b]) => b.length - a.length)) {
+    if (!left.includes(name)) continue;
     const place = new RegExp(`(?<![\\w/.-])(?:\\./)?${RegExp.escape(name)}(?![\\w/-]|\\.\\w)`);
     if (!place.test(left)) continue;
     for (const path of paths) mentioned.add(path);

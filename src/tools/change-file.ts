@@ -36,9 +36,8 @@ export function changesFile<Args extends { path: string }>(name: string, options
       const place = placeOf(args, context);
       checkJudged(args, [place.real]);
       const before = contentOf(place, name);
-      const { bytes, done, shown } = change(before, args, place);
+      const { bytes, done, shown } = soundChange(before, args, place, change);
       if (bytes.equals(before)) return { content: [{ type: "text", text: `${place.shown} is so already; nothing was changed` }], details: { path: place.absolute } };
-      refuseBroken(place, before, bytes);
       const diff = diffOf(place.shown, before, bytes);
       saveFile(place, bytes);
       const firstLine = firstChangedLine(before, bytes);
@@ -52,5 +51,12 @@ export function changesFile<Args extends { path: string }>(name: string, options
 
 function previewOf<Args>(name: string, place: Place, args: Args, change: (before: Buffer, args: Args, place: Place) => FileChange): string {
   const before = contentOf(place, name);
-  return diffOf(place.absolute, before, change(before, args, place).bytes);
+  return diffOf(place.absolute, before, soundChange(before, args, place, change).bytes);
+}
+
+/** Before anybody is asked as well: a change that would be refused is no question. */
+function soundChange<Args>(before: Buffer, args: Args, place: Place, change: (before: Buffer, args: Args, place: Place) => FileChange): FileChange {
+  const changed = change(before, args, place);
+  refuseBroken(place, before, changed.bytes);
+  return changed;
 }

@@ -42,6 +42,8 @@ function oddRow(shown: string, before: Buffer | undefined, after: Buffer): { row
   const hasBlanks = (source: string): boolean => source.includes(`${delimiter} `);
   const mayHaveBlanks = hasBlanks(like) || old.rows.some(({ source }) => hasBlanks(source));
   const width = like.split(delimiter).length;
+  // A table whose own rows differ says nothing of a new one.
+  if (old.rows.some(({ source }) => !source.includes('"') && source.split(delimiter).length !== width)) return undefined;
   const odd = added.find(({ source }) => !source.includes('"') && (source.split(delimiter).length !== width || (hasBlanks(source) && !mayHaveBlanks)));
   if (!odd) return undefined;
   const cells = odd.source.trim().split(delimiter);

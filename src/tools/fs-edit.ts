@@ -65,7 +65,6 @@ function editing<Args extends FsReplaceArguments>(verb: "edit" | "replace", scop
       checkJudged(args, [place.real]);
       const before = contentOf(place, name);
       const { bytes, lines } = editOf(place, before, args, scopeOf(args));
-      refuseBroken(place, before, bytes);
       const diff = diffOf(place.shown, before, bytes);
       saveFile(place, bytes);
       const left = linesOf(before, args.oldText, "all").length - lines.length;
@@ -139,6 +138,7 @@ function editOf(place: Place, before: Buffer, { newText, oldText }: FsReplaceArg
   const repeated = scope === "one" ? repeatedLines(before, oldText, newText) : [];
   if (repeated.length > 0) throw new ToolError(`newText ends with what follows oldText in ${place.shown} already, and it would be there twice:\n${repeated.join("\n")}\nPut these lines into oldText too, or leave them out of newText. Nothing was changed.`);
   const edit = replaceText(before, oldText, newText, scope);
+  refuseBroken(place, before, edit.bytes);
   if (edit.bytes.equals(before)) throw new ToolError(`newText is the same as oldText (line ends are kept as they are); ${place.shown} was not changed`);
   return edit;
 }

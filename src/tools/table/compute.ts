@@ -43,10 +43,10 @@ export function compute(table: Table, { column, operation, where }: Question): A
   return { ...answer, lines, notes: [...answer.notes, ...notes] };
 }
 
-/** A last row that adds up the others: with it a sum would be twice as large. */
+/** A last row that adds up the others, called so and nothing else: with it a sum would be twice as large. */
 function totalRow(rows: readonly Row[]): Row | undefined {
   const last = rows.length > 2 ? rows.at(-1) : undefined;
-  return last && /^\W*(?:grand |sub)?(?:total|sum|summe|gesamt)\b/i.test(last.source) ? last : undefined;
+  return last && /^\P{L}*(?:grand |sub)?(?:total|sum|summe|gesamt)\P{L}*(?:\d[\s,;]*\p{L}{1,3}\P{L}*)?$/iu.test(last.source) ? last : undefined;
 }
 
 interface Selection {

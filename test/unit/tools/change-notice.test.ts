@@ -18,6 +18,8 @@ test.each([
     expect(await at.call(tool, { path: name, ...args })).toMatchObject({ isError: true, text: expect.stringMatching(new RegExp(`^nothing was changed: ${name} could not be read by its own format any more: `)) });
     expect(readFileSync(join(at.workspace, name), "utf8")).toBe(kept);
   }
+  // Before anybody is asked.
+  expect(at.needs("fs.edit", { path: name, oldText: oldText.replace("1", "2"), newText })).rejects.toThrow("nothing was changed");
 });
 
 test("a file that was broken before is no news", async () => {

@@ -50,6 +50,7 @@ test.each([
   ["a row like the others", "t.csv", "id,name\n1,a\n", "2,b", false],
   ["blanks that the others have too", "t.csv", "id, name\n1, a\n", "2, b", false],
   ["decimal commas between semicolons", "t.csv", "id;size\n1;2\n", "2;3,5", false],
+  ["a table whose own rows differ", "t.csv", "id,name\n1,a,x\n2,b\n", "3,c,y", false],
   ["a quoted cell", "t.csv", "id,name\n1,a\n", '2,"b,c"', false],
   ["a file that is no table", "t.txt", "a, b\n", "c", false],
 ])("a row that is not like the others is refused: %s", async (_name, file, before, text, isRefused) => {

@@ -38,6 +38,10 @@ test("a row that is a total itself is left out of a sum, and a condition that al
   using at = withFile("rent 700\nfood 310\ntotal 1010\n", "report.txt");
   expect((await at.ask({ operation: "sum", where: "1=1" })).text).toBe("sum of number: 1010 (2 rows)\n[each line is a row: its column line is the text, number the last number in it]\n[left out: the row total 1010, which is a total itself]");
   expect((await at.ask({ operation: "max" })).text).toStartWith("max of number: 1010 (3 rows)");
+  for (const [last, sum] of [["Grand total: 1010 kg", "1010 (2 rows)"], ["Total Recall 1990", "3000 (3 rows)"], ["total cost of May 5", "1015 (3 rows)"]]) {
+    writeFileSync(join(at.workspace, "report.txt"), `rent 700\nfood 310\n${last}\n`);
+    expect((await at.ask({ operation: "sum" })).text).toStartWith(`sum of number: ${sum}`);
+  }
 });
 
 test("where takes comparisons of every kind", async () => {
