@@ -1,16 +1,20 @@
-// The text form of an action: what a text engine writes in one generation, and how it is read while it is written.
-// One JSON object a line, {"goal":GOAL,"tool":NAME,"args":{…}}; several lines only when every call reads. The grammar leaves
-// nothing else, so that reading can't fail on what a grammar-bound engine wrote. The goal comes first because a small model
-// that has said that it only answers no longer changes files: under that goal the grammar offers nothing that could.
+// An action as a text engine writes it in one generation, in a form of action-form.ts, and how it is read while it is written.
+// Several calls, each on a line of its own, only when every one reads. The grammar leaves nothing else, so that reading can't
+// fail on what a grammar-bound engine wrote. In a form with goals the goal comes first because a small model that has said that
+// it only answers no longer changes files: under that goal the grammar offers nothing that could.
 import type { ActionEvent } from "../core/engine.ts";
 import type { ToolSpec } from "../core/tool.ts";
+import { type ActionForm, type Goal, goals, jsonForm } from "./action-form.ts";
 import { GrammarRules, characterRule, literal, type JsonSchema } from "./gbnf.ts";
 import { objectBody, schemaRule, type ForbiddenObject } from "./grammar.ts";
 import { JsonStringReader, JsonValueReader } from "./json-reader.ts";
 import { offeredVariants, type OfferOptions } from "./offer.ts";
 import { severalCalls } from "./several-calls.ts";
+import { oneOf, plainText } from "./text-sets.ts";
 
 export interface ActionGrammarOptions {
+  /** Absent = one JSON object. */
+  form?: ActionForm;
   tools: readonly ToolSpec[];
   /** Reading calls that one action may hold. */
   parallelMax: number;
@@ -28,62 +32,63 @@ export interface ActionGrammarOptions {
 }
 
 /** GBNF for one action: a reply, one call, or several calls that only read. */
-export function actionGrammar({ tools, parallelMax, forbidden, offer, mayReply = true, mayClaim = true, isChange = false, outputSchema }: ActionGrammarOptions): string {
+export function actionGrammar({ form = jsonForm, tools, parallelMax, forbidden, offer, mayReply = true, mayClaim = true, isChange = false, outputSchema }: ActionGrammarOptions): string {
   const rules = new GrammarRules();
-  const replyArguments = outputSchema
-    ? schemaRule(rules, outputSchema, "output")
-    : `"{\\"text\\":\\"" ${characterRule(rules)}+ "\\"}"`;
-  const change = literal(headOf("change"));
-  const heads = { any: isChange ? change : rules.add("head", goals.map((goal) => literal(headOf(goal))).join(" | ")), change };
-  const reply = rules.add("reply", `${mayClaim || isChange ? heads.any : literal(headOf("answer"))} ${literal('"reply","args":')} ${replyArguments} "}"`);
+  const goalsOf = (isOpen: boolean): readonly Goal[] => (isChange ? ["change"] : isOpen ? goals : ["answer"]);
+  const opened = (hint: string, among: readonly Goal[], openOf: (goal: Goal) => string): string => oneOf(rules, among.map(openOf), hint);
   const alternatives: string[] = [];
   for (const { tool, offered } of tools.flatMap((each) => offeredVariants(each, offer).map((variant) => ({ tool: each, offered: variant })))) {
     const value = objectBody(rules, offered, tool.name, forbidden?.get(tool.name) ?? [], 0);
     if (value === undefined) continue;
-    const head = tool.class === "write" ? heads.change : heads.any;
-    const call = rules.add(`${tool.name}-call`, `${head} ${literal(`${JSON.stringify(tool.name)},"args":`)} ${value} "}"`);
-    alternatives.push(call);
-    const several = tool.class === "read" && severalCalls(rules, tool.name, { offered, forbidden: forbidden?.get(tool.name) ?? [], parallelMax, callOf: (args) => `${head} ${literal(`${JSON.stringify(tool.name)},"args":${JSON.stringify(args)}}`)}` });
+    const { name } = tool;
+    const head = opened(`${name}-head`, tool.class === "write" ? ["change"] : goalsOf(true), (goal) => form.call(goal, name).open);
+    const tail = literal(form.call("answer", name).close);
+    alternatives.push(rules.add(`${name}-call`, `${head} ${value} ${tail}`));
+    const several = tool.class === "read" && severalCalls(rules, name, { offered, forbidden: forbidden?.get(name) ?? [], parallelMax, callOf: (args) => `${head} ${literal(JSON.stringify(args))} ${tail}` });
     if (several) alternatives.push(several);
   }
-  if ((mayReply && (mayClaim || !isChange)) || alternatives.length === 0) alternatives.unshift(reply);
+  if ((mayReply && (mayClaim || !isChange)) || alternatives.length === 0) alternatives.unshift(replyRule(rules, form, goalsOf(mayClaim), outputSchema));
   return `root ::= ${alternatives.join(" | ")}\n${rules}`;
 }
 
-const goals = ["answer", "change"] as const;
-
-function headOf(goal: (typeof goals)[number]): string {
-  return `{"goal":"${goal}","tool":`;
+function replyRule(rules: GrammarRules, form: ActionForm, among: readonly Goal[], outputSchema: JsonSchema | undefined): string {
+  const isJson = outputSchema !== undefined;
+  const { close } = form.reply("answer", isJson);
+  const open = oneOf(rules, among.map((goal) => form.reply(goal, isJson).open), "reply-head");
+  const text = isJson ? schemaRule(rules, outputSchema, "output") : close === undefined ? plainText(rules, form.stop ?? "", "plain") : `${characterRule(rules)}+`;
+  return rules.add("reply", `${open} ${text}${close === undefined ? "" : ` ${literal(close)}`}`);
 }
 
 /** The text of calls as the model writes them; for histories whose original text isn't known. */
-export function actionText(calls: readonly { name: string; arguments: Record<string, unknown> }[], goal: (typeof goals)[number] = "answer"): string {
-  return calls.map((call) => `${headOf(goal)}${JSON.stringify(call.name)},"args":${JSON.stringify(call.arguments)}}`).join("\n");
+export function actionText(calls: readonly { name: string; arguments: Record<string, unknown> }[], form = jsonForm, goal: Goal = "answer"): string {
+  return calls.map(({ name, arguments: args }) => `${form.call(goal, name).open}${JSON.stringify(args)}${form.call(goal, name).close}`).join("\n");
 }
 
 /** The text of a reply as the model writes it. */
-export function replyText(text: string): string {
-  return actionText([{ name: "reply", arguments: { text } }]);
+export function replyText(text: string, form = jsonForm, goal: Goal = "answer"): string {
+  const { close, open } = form.reply(goal, false);
+  return close === undefined ? open + text : open + JSON.stringify(text).slice(1, -1) + close;
 }
 
-const head = /^\s*\{\s*(?:"goal"\s*:\s*"[a-z]*"\s*,\s*)?"tool"\s*:\s*"([^"\\]*)"\s*,\s*"args"\s*:\s*/;
 /** More than any head the grammar allows; a longer one is no action. */
 const headCharsMax = 300;
 
 type Phase =
   | { at: "head"; text: string }
-  | { at: "reply-key"; text: string }
-  | { at: "reply"; reader: JsonStringReader }
-  | { at: "arguments"; reader: JsonValueReader; reply: boolean }
-  | { at: "tail" };
+  | { at: "string"; reader: JsonStringReader; close: string }
+  | { at: "plain" }
+  | { at: "value"; reader: JsonValueReader; reply: boolean; close: string }
+  | { at: "tail"; close: string };
 
 /** Reads one action piece by piece; says what it is while it is still being written. */
 export class ActionDecoder {
+  readonly #form: ActionForm;
+  readonly #jsonReply: boolean;
   #phase: Phase = { at: "head", text: "" };
   #index = -1;
-  #jsonReply: boolean;
 
-  constructor(options: { jsonReply?: boolean } = {}) {
+  constructor(options: { form?: ActionForm; jsonReply?: boolean } = {}) {
+    this.#form = options.form ?? jsonForm;
     this.#jsonReply = options.jsonReply ?? false;
   }
 
@@ -97,11 +102,18 @@ export class ActionDecoder {
 
   /** Closes what an output limit or an abort cut; false when the text ended inside an action. */
   end(): { events: ActionEvent[]; complete: boolean } {
-    const phase = this.#phase;
     const events: ActionEvent[] = [];
-    const complete = (phase.at === "head" && phase.text.trim() === "" && this.#index >= 0) || phase.at === "tail";
-    if (phase.at === "reply" || (phase.at === "arguments" && phase.reply)) events.push({ type: "text_end", index: this.#index });
-    return { events, complete };
+    // A reply so short that it could have become a call.
+    if (this.#phase.at === "head" && this.#form.stop !== undefined && this.#index < 0 && this.#phase.text.trim() !== "") {
+      const { text } = this.#phase;
+      this.#beginReply(events);
+      this.#advance(text.trimStart(), events);
+    }
+    const phase = this.#phase;
+    const isReply = phase.at === "string" || phase.at === "plain" || (phase.at === "value" && phase.reply);
+    if (isReply) events.push({ type: "text_end", index: this.#index });
+    const isBetween = phase.at === "head" && phase.text.trim() === "" && this.#index >= 0;
+    return { events, complete: isBetween || phase.at === "tail" || phase.at === "plain" };
   }
 
   #advance(text: string, events: ActionEvent[]): string {
@@ -109,71 +121,84 @@ export class ActionDecoder {
     switch (phase.at) {
       case "head":
         return this.#readHead(phase.text + text, events);
-      case "reply-key":
-        return this.#readReplyKey(phase.text + text);
-      case "reply": {
+      case "string": {
         const { delta, rest, done } = phase.reader.push(text);
         if (delta !== "") events.push({ type: "text_delta", index: this.#index, delta });
-        if (done) this.#finish({ type: "text_end", index: this.#index }, events);
+        if (done) this.#finish({ type: "text_end", index: this.#index }, phase.close.slice(1), events);
         return rest;
       }
-      case "arguments":
-        return this.#readArguments(phase, text, events);
+      case "plain":
+        events.push({ type: "text_delta", index: this.#index, delta: text });
+        return "";
+      case "value":
+        return this.#readValue(phase, text, events);
       case "tail":
-        return this.#readTail(text);
+        return this.#readTail(phase, text);
     }
   }
 
   #readHead(text: string, events: ActionEvent[]): string {
-    const match = head.exec(text);
-    if (!match || match[0].length === text.length) {
+    const reply = this.#replyStart(text);
+    if (reply !== undefined) {
+      this.#beginReply(events);
+      return text.slice(reply);
+    }
+    const match = this.#form.callHead.exec(text);
+    const name = match?.[1] ?? "";
+    if (!match || match[0].length === text.length || name === "reply") {
       if (text.length > headCharsMax) throw new SyntaxError(`not an action: ${text.slice(0, 80)}`);
       this.#phase = { at: "head", text };
       return "";
     }
-    const name = match[1] ?? "";
     this.#index += 1;
-    if (name === "reply") {
-      events.push({ type: "text_start", index: this.#index, terminal: "reply" });
-      this.#phase = this.#jsonReply ? { at: "arguments", reader: new JsonValueReader(), reply: true } : { at: "reply-key", text: "" };
-    } else {
-      events.push({ type: "call_start", index: this.#index, name });
-      this.#phase = { at: "arguments", reader: new JsonValueReader(), reply: false };
-    }
+    events.push({ type: "call_start", index: this.#index, name });
+    this.#phase = { at: "value", reader: new JsonValueReader(), reply: false, close: this.#form.call("answer", name).close };
     return text.slice(match[0].length);
   }
 
-  #readReplyKey(text: string): string {
-    const match = /^\{\s*"text"\s*:\s*"/.exec(text);
-    if (match) {
-      this.#phase = { at: "reply", reader: new JsonStringReader() };
-      return text.slice(match[0].length);
+  /** Where the text of a reply begins; undefined while it is none, or may still be none. */
+  #replyStart(text: string): number | undefined {
+    const { replyHead, stop } = this.#form;
+    if (stop !== undefined) {
+      const start = text.length - text.trimStart().length;
+      return stop.startsWith(text.slice(start, start + stop.length)) ? undefined : start;
     }
-    if (text.length > headCharsMax) throw new SyntaxError(`not a reply: ${text.slice(0, 80)}`);
-    this.#phase = { at: "reply-key", text };
-    return "";
+    return replyHead?.[this.#jsonReply ? "json" : "text"].exec(text)?.[0].length;
   }
 
-  #readArguments(phase: { reader: JsonValueReader; reply: boolean }, text: string, events: ActionEvent[]): string {
+  #beginReply(events: ActionEvent[]): void {
+    const { close } = this.#form.reply("answer", this.#jsonReply);
+    this.#index += 1;
+    events.push({ type: "text_start", index: this.#index, terminal: "reply" });
+    if (this.#jsonReply) this.#phase = { at: "value", reader: new JsonValueReader(), reply: true, close: close ?? "" };
+    else this.#phase = close === undefined ? { at: "plain" } : { at: "string", reader: new JsonStringReader(), close };
+  }
+
+  #readValue(phase: { reader: JsonValueReader; reply: boolean; close: string }, text: string, events: ActionEvent[]): string {
     const { taken, rest, done } = phase.reader.push(text);
     const index = this.#index;
     if (taken !== "") events.push(phase.reply ? { type: "text_delta", index, delta: taken } : { type: "call_delta", index, delta: taken });
-    if (done && phase.reply) this.#finish({ type: "text_end", index }, events);
-    else if (done) this.#finish({ type: "call_end", index, arguments: asArguments(phase.reader.text) }, events);
+    if (done && phase.reply) this.#finish({ type: "text_end", index }, phase.close, events);
+    else if (done) this.#finish({ type: "call_end", index, arguments: asArguments(phase.reader.text) }, phase.close, events);
     return rest;
   }
 
-  #finish(event: ActionEvent, events: ActionEvent[]): void {
+  #finish(event: ActionEvent, close: string, events: ActionEvent[]): void {
     events.push(event);
-    this.#phase = { at: "tail" };
+    this.#phase = { at: "tail", close: close.replace(/\s/g, "") };
   }
 
-  /** Closing brackets of the action and the line end before the next one. */
-  #readTail(text: string): string {
-    const next = text.search(/[^\s}]/);
-    if (next < 0) return "";
-    this.#phase = { at: "head", text: "" };
-    return text.slice(next);
+  /** What closes the action and the white space before the next one. */
+  #readTail(phase: { close: string }, text: string): string {
+    for (const [at, character] of [...text].entries()) {
+      if (character.trim() === "") continue;
+      if (!phase.close.startsWith(character)) {
+        this.#phase = { at: "head", text: "" };
+        return [...text].slice(at).join("");
+      }
+      phase.close = phase.close.slice(character.length);
+    }
+    return "";
   }
 }
 

@@ -4,6 +4,7 @@ import type { ActionEngine, ActionEvent, Engine, TextEngine, TextEvent } from ".
 import type { ThinkingLevel } from "../core/message.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
+import { formOf } from "./form-choice.ts";
 import { renderConversation, type SystemText } from "./prompt.ts";
 import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
@@ -68,9 +69,10 @@ const callsMax = 4;
 
 async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
   const { offer, outputSchema, parallelMax } = options;
-  const grammar = actionGrammar({ tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply, ...(offer.mayClaim === undefined ? {} : { mayClaim: offer.mayClaim }), isChange: offer.isChange === true, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
-  const decoder = new ActionDecoder({ jsonReply: outputSchema !== undefined });
-  const chat = renderConversation(options.system.text, options.conversation);
+  const form = formOf(engine);
+  const grammar = actionGrammar({ form, tools: offer.tools, parallelMax: Math.min(parallelMax, callsMax), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply, ...(offer.mayClaim === undefined ? {} : { mayClaim: offer.mayClaim }), isChange: offer.isChange === true, ...(outputSchema ? { outputSchema: inlineReferences(outputSchema) } : {}) });
+  const decoder = new ActionDecoder({ form, jsonReply: outputSchema !== undefined });
+  const chat = renderConversation(options.system.text(form), options.conversation, form);
   const guard = new RunawayGuard();
   const runaway = new AbortController();
   const signal = AbortSignal.any([options.signal, runaway.signal]);

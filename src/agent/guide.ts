@@ -6,13 +6,16 @@ import { mentionedFiles, namedFiles, namedFolders } from "../core/named-files.ts
 import { nearest } from "../core/nearest.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
+import { AbsentThings } from "./absent-things.ts";
 import { hintOf } from "./hint.ts";
 import { blindReplacement } from "./known-files.ts";
 import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
+import { rootedName } from "./rooted-name.ts";
 import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
-import { WorkPlan } from "./work-plan.ts";
+import { makingKinds } from "../core/work.ts";
+import { isTalk, WorkPlan } from "./work-plan.ts";
 
 export interface GuideOptions {
   engine: Engine;
@@ -47,6 +50,8 @@ export class Guide {
   readonly #changedPaths = new Set<unknown>();
   /** The last step made one of them once more: a small model that has nothing left to do does so. */
   #repeatsChange = false;
+  /** What a question names; undefined before the kind of the request is known, and where it is no question. */
+  #absent: AbsentThings | undefined;
   /** Special tools by name. */
   readonly #told = new Set<string>();
 
@@ -63,9 +68,10 @@ export class Guide {
     const { conversation, signal, tools } = this.#options;
     if (isLastStep || this.#guard.onlyReply) return replyOnly;
     if (this.#view && !signal.aborted) await this.#plan.take(conversation);
-    if (this.#isTalk()) return replyOnly;
+    if (this.#isTalk()) return this.#replyAtOnce();
     this.#names = await this.#view?.names();
     this.#wanted ??= this.#absentNames();
+    if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
     const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, missing: this.#missing(this.#names) });
     const isDone = this.#repeatsChange && offer.mayClaim !== false;
     this.#repeatsChange = false;
@@ -81,6 +87,8 @@ export class Guide {
       this.#repeatsChange = true;
       return "you made this change already";
     }
+    const rooted = this.#view && tools.some(({ class: kind, name }) => name === call.name && kind === "shell") ? rootedName(call, this.#names, conversation.request) : undefined;
+    if (rooted !== undefined) return rooted;
     const isOwn = call.arguments["path"] !== undefined && this.#changedPaths.has(call.arguments["path"]);
     const blind = isOwn ? undefined : blindReplacement(call, tools, this.#names, conversation.messages);
     if (blind !== undefined || !this.#view) return blind;
@@ -103,7 +111,8 @@ export class Guide {
   /** Takes the calls of a step with their results. @returns what the model is told beside each result */
   async record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Promise<Map<ToolResultMessage, string>> {
     const notes = this.#guard.record(calls, results);
-    for (const result of results) if (!notes.has(result)) notes.set(result, hintOf(result, this.#options.tools));
+    const absent = await this.#absent?.notes(calls, results);
+    for (const result of results) if (!notes.has(result)) notes.set(result, [hintOf(result, this.#options.tools), absent?.get(result)].filter(Boolean).join("\n"));
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
     const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
     for (const call of calls.filter(({ id, name }) => classes.get(name) === "write" && done.has(id))) {
@@ -129,7 +138,15 @@ export class Guide {
   #isTalk(): boolean {
     const { messages, request } = this.#options.conversation;
     const { work } = this.#plan;
-    return work?.kinds.size === 1 && work.kinds.has("talk") && messages.length === 1 && namedFiles(request).length === 0;
+    return work?.kinds.size === 1 && isTalk(work) && messages.length === 1 && namedFiles(request).length === 0;
+  }
+
+  /** Asked for what it can't know, a small model makes something up. */
+  #replyAtOnce(): StepOffer {
+    const { conversation } = this.#options;
+    const [request] = conversation.messages;
+    if (request && this.#plan.work?.kinds.has("unknown") && conversation.note(request) === "") conversation.annotate(request, unknownNote);
+    return replyOnly;
   }
 
   /** Names of the request that are not there: of a change what it wants made, of a question all that it names. */
@@ -165,6 +182,8 @@ export class Guide {
   }
 }
 
+const unknownNote = "(Nothing on this computer tells that: say that you can't know it.)";
+
 /** The name of a file without folder and ending. */
 function stemOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1).replace(/(?<=.)\.[^.]*$/, "");
@@ -173,6 +192,3 @@ function stemOf(path: string): string {
 function callKey({ arguments: args, name }: ToolCall): string {
   return JSON.stringify([name, args]);
 }
-
-/** Work that leaves something there which has a name. */
-const makingKinds = ["create", "move", "copy"] as const;

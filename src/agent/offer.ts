@@ -27,8 +27,8 @@ export interface OfferOptions {
 /**
  * JSON Schema of a tool's arguments as the model writes them. Arguments marked `advanced` are left out until a result
  * named them; arguments marked `existing` take only names that exist, with `endings` only files that end so, with `seen` only
- * files that the model has looked at, with `seenUnless` those and the ones with such endings. undefined when nothing exists
- * that they could name.
+ * files that the model has looked at, with `seenUnless` those and the ones with such endings; a `column` is one of those known.
+ * undefined when nothing exists that they could name.
  */
 export function offeredArguments(tool: ToolSpec, { revealed, names, seen, quotes }: OfferOptions = {}): ObjectSchema | undefined {
   const schema = z.toJSONSchema(tool.schema, { io: "input" });
@@ -74,6 +74,7 @@ function narrow(schema: unknown, names: WorkspaceNames, seen: readonly string[] 
     return items === undefined ? undefined : { ...schema, items };
   }
   const kind = schema["existing"];
+  if (kind === "column") return names.columns && names.columns.length > 0 ? { ...schema, enum: names.columns } : schema;
   if (kind !== "file" && kind !== "folder" && kind !== "any") return schema;
   const { existing: _existing, seen: mustBeSeen, seenUnless, endings, ...rest } = schema;
   const isFree = (file: string): boolean => Array.isArray(seenUnless) && endsWith(file, seenUnless);

@@ -4,7 +4,9 @@ import type { ChatMessage, Engine } from "../core/engine.ts";
 import { contentText, type AgentMessage, type AssistantMessage, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { actionText, replyText } from "./action.ts";
+import { type ActionForm, type Goal, goals, jsonForm } from "./action-form.ts";
 import type { Conversation } from "./conversation.ts";
+import { formOf } from "./form-choice.ts";
 import { isRecord } from "./gbnf.ts";
 import { offeredArguments } from "./offer.ts";
 
@@ -18,8 +20,8 @@ export interface SystemTextOptions {
 
 /** What every request of a session begins with: without path, date or counter, the same bytes for the session's life. */
 export interface SystemText {
-  /** For text engines, which are told everything by words. */
-  text: string;
+  /** For text engines, which are told everything by words, in the form of their actions. */
+  text(form: ActionForm): string;
   /** For action engines: the rules without the form of an action and without the tools, which such an engine is given apart. */
   action: string;
   /** What `action` leaves out, for a server that turns out to have no tool calls of its own. */
@@ -27,64 +29,84 @@ export interface SystemText {
 }
 
 const task = "You do jobs in a folder of the user's computer with tools.";
-const form = `Each message you write is one action, a JSON object on one line:
-{"goal":"answer","tool":NAME,"args":{...}} while the user wants to know something
-{"goal":"change","tool":NAME,"args":{...}} while the user wants something changed`;
+
+/** How an action is written, in words. */
+function formText(form: ActionForm): string {
+  const { open, close } = form.call("answer", "NAME");
+  if (form.hasGoal) return formWithGoal(form);
+  return `Each message you write is either one call of a tool:\n${open}{...}${close}\nor, in plain words, the answer to the user.`;
+}
+
+function formWithGoal(form: ActionForm): string {
+  const said = form.reply("answer", false).close === undefined ? `\n${form.reply("answer", false).open}TEXT to answer the user` : "";
+  const lines = goals.map((goal) => `${form.call(goal, "NAME").open.replace('"NAME"', "NAME")}{...}${form.call(goal, "NAME").close} while the user ${goal === "answer" ? "wants to know something" : "wants something changed"}`);
+  return `Each message you write is one action${said === "" ? ", a JSON object on one line" : ""}:\n${lines.join("\n")}${said}`;
+}
+
 const rulesWith = (edit: string): string => `- Read a file before you answer about it or change it. Never guess what a file holds.
 - Do exactly what was asked, nothing more. ${edit}
 - After an error, read what it says and try another way.
 - What is not there, or can't be known with these tools, you don't know: say so.
 - As soon as it is done, or when no tool is needed, reply.`;
-const textRules = `${task} ${form}\n\n${rulesWith("To change a part of a file use fs.edit.")}`;
+const textRules = (form: ActionForm): string => `${task} ${formText(form)}\n\n${rulesWith("To change a part of a file use fs.edit.")}`;
 /** Each server has the tools' names spelled in its own way. */
 const actionRules = `${task}\n\n${rulesWith("To change a part of a file, edit it; don't write it anew.")}`;
 
+type ExampleLine = readonly [who: "user", text: string] | readonly [who: "result", tool: string, text: string] | readonly [who: "reply", goal: Goal, text: string] | readonly [who: "call", goal: Goal, tool: string, args: Record<string, unknown>];
+
 /** Small models follow what they have seen done: look and answer, change and say so, go on to the next step, just reply. */
-const example = `Example:
-User: How old is Ann?
-{"goal":"answer","tool":"fs.read","args":{"path":"people.txt"}}
-Result of fs.read: Ann 31, Bob 40
-{"goal":"answer","tool":"reply","args":{"text":"Ann is 31."}}
-User: Correct Bob's age in list.txt: he is 41.
-{"goal":"change","tool":"fs.read","args":{"path":"list.txt"}}
-Result of fs.read: Bob = 40
-{"goal":"change","tool":"fs.edit","args":{"path":"list.txt","oldText":"Bob = 40","newText":"Bob = 41"}}
-Result of fs.edit: replaced 1 place
-{"goal":"change","tool":"reply","args":{"text":"Bob is 41 now in list.txt."}}
-User: Write hi.py that prints hi, run it and tell me the output.
-{"goal":"change","tool":"fs.write","args":{"path":"hi.py","content":"print('hi')\\n"}}
-Result of fs.write: wrote 12 bytes
-{"goal":"change","tool":"shell.run","args":{"command":"python3 hi.py"}}
-Result of shell.run: hi
-{"goal":"change","tool":"reply","args":{"text":"I wrote hi.py; it prints hi."}}
-User: Run it again.
-{"goal":"answer","tool":"shell.run","args":{"command":"python3 hi.py"}}
-Result of shell.run: hi
-{"goal":"answer","tool":"reply","args":{"text":"It printed hi."}}
-User: Thanks!
-{"goal":"answer","tool":"reply","args":{"text":"You're welcome."}}`;
+const exampleLines: readonly ExampleLine[] = [
+  ["user", "How old is Ann?"],
+  ["call", "answer", "fs.read", { path: "people.txt" }],
+  ["result", "fs.read", "Ann 31, Bob 40"],
+  ["reply", "answer", "Ann is 31."],
+  ["user", "Correct Bob's age in list.txt: he is 41."],
+  ["call", "change", "fs.read", { path: "list.txt" }],
+  ["result", "fs.read", "Bob = 40"],
+  ["call", "change", "fs.edit", { path: "list.txt", oldText: "Bob = 40", newText: "Bob = 41" }],
+  ["result", "fs.edit", "replaced 1 place"],
+  ["reply", "change", "Bob is 41 now in list.txt."],
+  ["user", "Write hi.py that prints hi, run it and tell me the output."],
+  ["call", "change", "fs.write", { path: "hi.py", content: "print('hi')\n" }],
+  ["result", "fs.write", "wrote 12 bytes"],
+  ["call", "change", "shell.run", { command: "python3 hi.py" }],
+  ["result", "shell.run", "hi"],
+  ["reply", "change", "I wrote hi.py; it prints hi."],
+  ["user", "Run it again."],
+  ["call", "answer", "shell.run", { command: "python3 hi.py" }],
+  ["result", "shell.run", "hi"],
+  ["reply", "answer", "It printed hi."],
+  ["user", "Thanks!"],
+  ["reply", "answer", "You're welcome."],
+];
+
+function exampleText(form: ActionForm): string {
+  const lines = exampleLines.map((line) => {
+    if (line[0] === "user") return `User: ${line[1]}`;
+    if (line[0] === "result") return `Result of ${line[1]}: ${line[2]}`;
+    return line[0] === "reply" ? replyText(line[2], form, line[1]) : actionText([{ name: line[2], arguments: line[3] }], form, line[1]);
+  });
+  return `Example:\n${lines.join("\n")}`;
+}
 
 /** Without tools, words about tools and files would only mislead. */
 const plainTask = "You answer the user.";
-const plainForm = 'Each message you write is a JSON object on one line: {"goal":"answer","tool":"reply","args":{"text":...}}';
+const plainFormText = (form: ActionForm): string => (form.reply("answer", false).close === undefined ? `Each message you write ${form.hasGoal ? `is ${form.reply("answer", false).open}TEXT` : "is your answer, in plain words"}.` : 'Each message you write is a JSON object on one line: {"goal":"answer","tool":"reply","args":{"text":...}}');
 
 export function systemText({ tools, replacement, additions }: SystemTextOptions): SystemText {
-  if (tools.length === 0) {
-    const action = [replacement ?? plainTask, ...additions].join("\n\n");
-    return { text: [replacement ?? plainTask, plainForm, ...additions].join("\n\n"), action, guide: plainForm };
-  }
-  const offered = [...tools.map(toolLine), 'reply {"text":string} - the answer to the user; ends the job'];
-  const told = [`Tools:\n${offered.join("\n")}`, example];
+  const told = (form: ActionForm): string[] => [`Tools:\n${[...tools.map(toolLine), ...(form.name === "json" ? ['reply {"text":string} - the answer to the user; ends the job'] : [])].join("\n")}`, exampleText(form)];
+  const isPlain = tools.length === 0;
   return {
-    text: [replacement ?? textRules, ...told, ...additions].join("\n\n"),
-    action: [replacement ?? actionRules, ...additions].join("\n\n"),
-    guide: [form, ...told].join("\n\n"),
+    text: (form) => (isPlain ? [replacement ?? plainTask, plainFormText(form), ...additions] : [replacement ?? textRules(form), ...told(form), ...additions]).join("\n\n"),
+    action: [replacement ?? (isPlain ? plainTask : actionRules), ...additions].join("\n\n"),
+    guide: isPlain ? plainFormText(jsonForm) : [formText(jsonForm), ...told(jsonForm)].join("\n\n"),
   };
 }
 
 /** What the requests of this engine begin with. */
 export function systemFor(engine: Engine, system: SystemText): string {
-  return engine.kind === "action" && engine.needsGuide?.() ? `${system.action}\n\n${system.guide}` : system[engine.kind];
+  if (engine.kind === "text") return system.text(formOf(engine));
+  return engine.needsGuide?.() ? `${system.action}\n\n${system.guide}` : system.action;
 }
 
 /** A tool in one line, with its arguments. */
@@ -107,12 +129,12 @@ function typeName(property: unknown): string {
 }
 
 /** The conversation as a chat of strictly alternating user and assistant messages after the system text. */
-export function renderConversation(system: string, conversation: Conversation): ChatMessage[] {
+export function renderConversation(system: string, conversation: Conversation, form = jsonForm): ChatMessage[] {
   const chat: ChatMessage[] = [{ role: "system", text: system }];
   let task = conversation.earlierRequest;
   for (const message of conversation.messages) {
     if (message.role === "user") task = contentText(message.content);
-    const entry = renderMessage(message, conversation, task);
+    const entry = renderMessage(message, conversation, task, form);
     if (!entry) continue;
     const previous = chat.at(-1);
     if (previous?.role === entry.role) previous.text += `\n\n${entry.text}`;
@@ -121,14 +143,14 @@ export function renderConversation(system: string, conversation: Conversation): 
   return chat;
 }
 
-function renderMessage(message: AgentMessage, conversation: Conversation, task: string): ChatMessage | undefined {
+function renderMessage(message: AgentMessage, conversation: Conversation, task: string, form: ActionForm): ChatMessage | undefined {
   const note = conversation.note(message);
   const noted = (text: string): string => (note === "" ? text : `${text}\n\n${note}`);
   switch (message.role) {
     case "user":
       return { role: "user", text: noted(contentText(message.content)) };
     case "assistant":
-      return renderAssistant(message, conversation);
+      return renderAssistant(message, conversation, form);
     case "toolResult":
       return { role: "user", text: noted(`${renderResult(message)}\n\n${reminder(task)}`) };
     case "bashExecution":
@@ -140,13 +162,13 @@ function renderMessage(message: AgentMessage, conversation: Conversation, task: 
   }
 }
 
-function renderAssistant(message: AssistantMessage, conversation: Conversation): ChatMessage | undefined {
+function renderAssistant(message: AssistantMessage, conversation: Conversation, form: ActionForm): ChatMessage | undefined {
   if (message.stopReason === "error" || message.stopReason === "aborted") return undefined;
   const raw = conversation.rawText(message);
   if (raw !== undefined) return { role: "assistant", text: raw };
   const calls = message.content.filter((block): block is ToolCall => block.type === "toolCall");
   const said = message.content.filter((block) => block.type === "text").map((block) => block.text);
-  const text = calls.length > 0 ? actionText(calls) : replyText(said.join("\n"));
+  const text = calls.length > 0 ? actionText(calls, form) : replyText(said.join("\n"), form);
   return { role: "assistant", text };
 }
 

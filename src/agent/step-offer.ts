@@ -7,7 +7,8 @@ import type { ForbiddenObject } from "./grammar.ts";
 import { isKnown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
-import { isFor, type Work } from "./work-plan.ts";
+import { makingKinds } from "../core/work.ts";
+import { isFor, isTalk, type Work } from "./work-plan.ts";
 
 export interface StepOffer {
   tools: readonly ToolSpec[];
@@ -45,8 +46,8 @@ export async function stepOffer({ tools, guard, messages, view, existing, work, 
   const seen = names?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
   const isAbsent = missing.length > 0 && work?.isChange === false;
   // In the place of a file that is not there a small model reads another one and takes that for the answer.
-  const offered = fitting(left, guard, work).filter(({ name, serves }) => !guard.fruitless.has(name) && !(isAbsent && serves?.includes("read")));
-  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names, seen, quotable: await quotable(offered.some((tool) => tool.quotes) ? seen : [], view) } : {}), quotes };
+  const offered = fitting(left, guard, work).filter((tool) => !guard.fruitless.has(tool.name) && !(isAbsent && tool.serves?.includes("read")) && !(missing.length > 0 && work?.isChange === true && changesOnly(tool)));
+  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view) }, seen, quotable: await quotable(offered.some((tool) => tool.quotes) ? seen : [], view) } : {}), quotes };
   // What is not there, or failed when it was run, is an answer.
   const mayGiveUp = !guard.gaveUpEarly || isAbsent || (work?.isChange === false && guard.hasRun);
   return {
@@ -59,6 +60,11 @@ export async function stepOffer({ tools, guard, messages, view, existing, work, 
   };
 }
 
+/** For a file that exists. What is to be made is made first: a part that is taken out before it was put there is lost. */
+function changesOnly({ class: kind, serves }: Tool): boolean {
+  return kind === "write" && serves !== undefined && !serves.some((one) => makingKinds.includes(one));
+}
+
 /** The first look of a question that names files is at these. */
 function firstLook(names: WorkspaceNames | undefined, messages: readonly AgentMessage[], guard: LoopGuard, work: Work | undefined): WorkspaceNames | undefined {
   const request = messages.findLast((message) => message.role === "user");
@@ -69,7 +75,7 @@ function firstLook(names: WorkspaceNames | undefined, messages: readonly AgentMe
 /** A file that the request names was not looked at: an answer now would leave it out. It may be missed when it still is after as many steps. */
 function isMissed(existing: WorkspaceNames | undefined, messages: readonly AgentMessage[], seen: readonly string[], guard: LoopGuard, work: Work | undefined): boolean {
   const request = messages.findLast((message) => message.role === "user");
-  if (!existing || !request || work === undefined || work.kinds.has("talk")) return false;
+  if (!existing || !request || work === undefined || isTalk(work)) return false;
   const named = mentionedFiles(contentText(request.content), existing.files);
   return guard.steps <= named.length && named.some((file) => !seen.includes(file) && !(named.length === 1 && guard.hasFound(file)) && !guard.hasNamed(file));
 }
@@ -87,7 +93,7 @@ function isUnrun(offered: readonly Tool[], guard: LoopGuard, work: Work | undefi
  */
 function fitting(tools: readonly Tool[], guard: LoopGuard, work: Work | undefined): Tool[] {
   const known = tools.filter((tool) => tool.isSpecial !== true || (work !== undefined && isFor(tool, work)));
-  if (work === undefined || guard.isStuck || (!work.isChange && (guard.steps > 0 || work.kinds.has("talk")))) return known;
+  if (work === undefined || guard.isStuck || (!work.isChange && (guard.steps > 0 || isTalk(work)))) return known;
   const serving = known.filter((tool) => (work.isChange && tool.class === "read") || isFor(tool, work));
   return serving.some((tool) => tool.class !== "read" || !work.isChange) ? serving : known;
 }
@@ -117,6 +123,17 @@ async function quotable(files: readonly string[], view: WorkspaceView): Promise<
   }
   return texts;
 }
+
+/** The columns of the files that were seen or are named; none where one of these can't be looked into: any may be written then. */
+async function columnsOf(seen: readonly string[], names: WorkspaceNames, messages: readonly AgentMessage[], view: WorkspaceView): Promise<string[]> {
+  const request = messages.findLast((message) => message.role === "user");
+  const files = new Set([...seen, ...(request ? mentionedFiles(contentText(request.content), names.files) : [])]);
+  const columns = await Promise.all([...files].map((file) => view.columns(file)));
+  const known = new Set(columns.flat());
+  return known.has(undefined) || known.size > columnsMax ? [] : [...known].filter((column) => column !== undefined);
+}
+
+const columnsMax = 40;
 
 function withNamed(listed: WorkspaceNames | undefined, messages: readonly AgentMessage[]): WorkspaceNames | undefined {
   if (!listed) return undefined;

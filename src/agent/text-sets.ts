@@ -51,6 +51,26 @@ export function textOtherThan(rules: GrammarRules, texts: readonly (readonly str
   return rules.add(`${hint}-rest`, options.join(" | "));
 }
 
+/**
+ * A rule for a text as it is, no JSON, that begins with something to see and nowhere holds `stop`; its states are the
+ * beginnings of `stop` that the text ends with (Knuth, Morris and Pratt).
+ */
+export function plainText(rules: GrammarRules, stop: string, hint: string): string {
+  const characters = [...stop];
+  const known = [...new Set(characters)];
+  const others = `[^\\x00-\\x08\\x0B-\\x1F\\x7F${known.map(classMember).join("")}]`;
+  const stateOf = (written: string): number => characters.findLastIndex((_, index) => written.endsWith(characters.slice(0, index + 1).join(""))) + 1;
+  const nameOf = (state: number): string => `${hint}-${state}`;
+  const steps = (state: number, among: readonly string[]): string[] =>
+    among.flatMap((character) => {
+      const next = stateOf(characters.slice(0, state).join("") + character);
+      return next === characters.length ? [] : [`${literal(character)} ${nameOf(next)}`];
+    });
+  for (let state = 0; state < Math.max(1, characters.length); state += 1) rules.add(nameOf(state), ['""', `${others} ${nameOf(0)}`, ...steps(state, known)].join(" | "));
+  const firstOthers = others.replace(/\]$/, " \\t\\n]");
+  return rules.add(hint, [`${firstOthers} ${nameOf(0)}`, ...steps(0, known.filter((character) => character.trim() !== ""))].join(" | "));
+}
+
 /** A character inside a class, by its code where the notation has a meaning of its own for it. */
 function classMember(character: string): string {
   return /[\p{L}\p{N} ]/u.test(character) ? character : `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, "0")}`;

@@ -15,7 +15,7 @@ export interface Work {
 
 const system = `Name the kinds of work that the user's request asks for.
 answer: the user only wants to be told something.
-- talk: no file is needed, or none can tell it. read: what a file says or does, how files differ. list: which files or folders there are. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of numbers in a table. run: what a command or script prints or says.
+- talk: no file is needed. unknown: nothing on this computer tells it. read: what a file says or does, how files differ. list: which files or folders there are. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of numbers in a table. run: what a command or script prints or says.
 change: something is to be made or changed.
 - compute, count: a number or a row of a table has to be found out first. create: a new file or folder. edit: one place in a text. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value, or add one. sort: put the lines of a file in another order. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
 
@@ -26,18 +26,20 @@ const examples: readonly (readonly [request: string, work: string])[] = [
   ["Correct Bob's age in list.txt: he is 41.", "change: edit"],
   ["Write hi.sh that prints hi, run it and tell me the output.", "change: create, run"],
   ["Thanks!", "answer: talk"],
-  ["Is my neighbour at home?", "answer: talk"],
+  ["Is my neighbour at home?", "answer: unknown"],
   ["What is 6 times 7?", "answer: talk"],
   ["Ask git which version it is.", "answer: run"],
   ["Tell me with a command how much of the disk is free.", "answer: run"],
   ["How much did we spend in May? See costs.csv", "answer: compute"],
   ["Rename a.txt to b.txt.", "change: move"],
-  ["Write the name of the oldest person into oldest.txt.", "change: compute, create"],
+  ["Look up who is oldest and write the name into oldest.txt.", "change: compute, create"],
   ["Is there a folder for photos?", "answer: list"],
   ["Which file speaks of Bob?", "answer: search"],
   ["where is photo.png", "answer: find"],
   ["Put the names in the order of the alphabet.", "change: sort"],
   ["How many text files are in docs?", "answer: count"],
+  ["Count the words of all texts with a command.", "answer: run"],
+  ["Put the finished tasks into done.txt and take them out of tasks.txt.", "change: create, cut"],
   ["Turn on the cache in app.toml.", "change: set"],
   ["Add the option depth with the value 3 to tree.json.", "change: set"],
   ["Who is the oldest in people.csv?", "answer: compute"],
@@ -120,6 +122,11 @@ function workOf(answer: string): Work | undefined {
 /** Whether the tool is for work of these kinds; one that serves none in particular is for every work. */
 export function isFor({ serves }: Pick<ToolSpec, "serves">, { kinds }: Work): boolean {
   return serves === undefined || serves.some((kind) => kinds.has(kind));
+}
+
+/** Nothing on this computer is needed for it, or can help. */
+export function isTalk({ kinds }: Work): boolean {
+  return kinds.has("talk") || kinds.has("unknown");
 }
 
 function shortened(request: string): string {

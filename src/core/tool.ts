@@ -63,6 +63,8 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
 export interface WorkspaceNames {
   files: readonly string[];
   folders: readonly string[];
+  /** Of the tables that a step may be about; absent = not known. */
+  columns?: readonly string[];
 }
 
 /** What the loop may look up in the workspace, to keep a grammar to what is there. */
@@ -73,6 +75,8 @@ export interface WorkspaceView {
   lines(path: string): Promise<readonly string[] | undefined>;
   /** The whole of a text file that is small enough to be quoted under a grammar, with LF line ends; undefined for anything else. */
   text(path: string): Promise<string | undefined>;
+  /** The columns of the tables in a small text file; undefined for anything else. */
+  columns(path: string): Promise<readonly string[] | undefined>;
 }
 
 /** What an engine is told about a tool. */

@@ -24,9 +24,21 @@ export function changeNotice({ shown }: Place, before: Buffer | undefined, after
   const parse = parserOf(shown);
   const reason = parse && (before === undefined || before.length === 0) ? failureOf(parse, after) : undefined;
   if (reason !== undefined) return `\n[${shown} can't be read by its own format now: ${reason}]`;
+  const title = before === undefined || before.length === 0 ? plainTitle(shown, after) : undefined;
+  if (title !== undefined) return `\n["${title}" is plain text in Markdown; as a heading it is written # ${title}]`;
   const odd = oddRow(shown, before, after);
   return odd ? `\n[the row ${odd.row} is not written like the others of ${shown}: ${odd.like}]` : "";
 }
+
+/** The first line of a Markdown document that looks like a heading without its mark. */
+function plainTitle(shown: string, after: Buffer): string | undefined {
+  if (!/\.(?:md|markdown)"?$/i.test(shown)) return undefined;
+  const [first = "", second] = after.toString("utf8").split(/\r?\n/);
+  const stands = second === undefined ? false : second === "" || /^\s*(?:[-*+]|\d+\.) /.test(second);
+  return stands && /^[\p{L}\p{N}][^.!?:;,|]*$/u.test(first) && first.length <= titleCharsMax ? first : undefined;
+}
+
+const titleCharsMax = 60;
 
 /** The first new row of a table that is not like those which it had: other cells, blanks before them. */
 function oddRow(shown: string, before: Buffer | undefined, after: Buffer): { row: string; like: string; right?: string } | undefined {

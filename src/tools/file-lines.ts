@@ -1,8 +1,9 @@
-// The lines of a file that an edit may quote, for a grammar that lets a model quote only what is there.
+// The lines of a file that an edit may quote, and the columns of its tables, for a grammar that lets a model name only what is there.
 import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { kindOf } from "./file-kind.ts";
 import { openForReading } from "./open.ts";
 import { locate } from "./path.ts";
+import { readTables } from "./table/read-tables.ts";
 
 const linesMax = 300;
 const bytesMax = 32 * 1024;
@@ -18,6 +19,17 @@ export async function fileLines(workspace: string, home: string, path: string): 
 /** The whole of it, with LF line ends; undefined when it is empty or no text file as small as that. */
 export async function fileText(workspace: string, home: string, path: string): Promise<string | undefined> {
   return smallText(workspace, home, path, quotedBytesMax) || undefined;
+}
+
+/** The columns of the tables in it, each once; undefined when it is no small text file. */
+export async function fileColumns(workspace: string, home: string, path: string): Promise<string[] | undefined> {
+  const text = smallText(workspace, home, path, bytesMax);
+  try {
+    return text === undefined ? undefined : [...new Set(readTables(text, path).flatMap(({ columns }) => columns))];
+  } catch {
+    // It holds no table.
+    return [];
+  }
 }
 
 function smallText(workspace: string, home: string, path: string, most: number): string | undefined {

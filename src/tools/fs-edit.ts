@@ -9,7 +9,7 @@ import { absentFailure, contentOf, diffOf, excerpt, firstChangedLine, linesAt } 
 import { checkJudged, rememberJudged } from "./open.ts";
 import { isInside, locate, type Place, writeNeeds } from "./path.ts";
 import { saveFile } from "./save.ts";
-import { type Edit, linesOf, replaceText, type Scope } from "./text-edit.ts";
+import { type Edit, linesOf, replaceText, replaceWithCapitals, type Scope } from "./text-edit.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 const FsReplaceArguments = z.strictObject({
@@ -64,13 +64,13 @@ function editing<Args extends FsReplaceArguments>(verb: "edit" | "replace", scop
       const place = locate(args.path, context.workspace, options.home);
       checkJudged(args, [place.real]);
       const before = contentOf(place, name);
-      const { bytes, lines } = editOf(place, before, args, scopeOf(args));
+      const { bytes, lines, capitals = 0 } = editOf(place, before, args, scopeOf(args));
       const diff = diffOf(place.shown, before, bytes);
       saveFile(place, bytes);
-      const left = linesOf(before, args.oldText, "all").length - lines.length;
+      const left = linesOf(before, args.oldText, "all").length - (lines.length - capitals);
       const firstLine = firstChangedLine(before, bytes);
       return {
-        content: [{ type: "text", text: `replaced ${lines.length} ${lines.length === 1 ? "place" : "places"} in ${place.shown}; it now reads:\n${shown(bytes, lines, args, firstLine)}${verb === "replace" ? leftNote(left, otherCapitals(before, args.oldText)) : ""}${changeNotice(place, before, bytes)}` }],
+        content: [{ type: "text", text: `replaced ${lines.length} ${lines.length === 1 ? "place" : "places"} in ${place.shown}${capitals > 0 ? `, ${capitals} with a capital letter` : ""}; it now reads:\n${shown(bytes, lines, args, firstLine)}${verb === "replace" ? leftNote(left, otherCapitals(capitals > 0 ? bytes : before, args.oldText)) : ""}${changeNotice(place, before, bytes)}` }],
         details: { path: place.absolute, replacements: lines.length, diff, firstChangedLine: firstLine },
       };
     },
@@ -92,6 +92,11 @@ function otherCapitals(before: Buffer, text: string): string[] {
   if (!/^[\p{L}\p{N}_ -]+$/u.test(text)) return [];
   const found = before.toString("utf8").match(new RegExp(`(?<![\\p{L}\\p{N}_])${text}(?![\\p{L}\\p{N}_])`, "giu")) ?? [];
   return [...new Set(found)].filter((one) => one !== text);
+}
+
+/** A word may begin a sentence there; in code another capital is another name. */
+function isProse({ shown }: Place): boolean {
+  return /\.(?:txt|md|markdown|rst|adoc|tex)"?$/i.test(shown);
 }
 
 const lineNumbersMax = 20;
@@ -128,6 +133,8 @@ function repeatedLines(before: Buffer, oldText: string, newText: string): string
 const repeatedCharsMin = 8;
 
 function editOf(place: Place, before: Buffer, { newText, oldText }: FsReplaceArguments, scope: Scope): Edit {
+  const prose = scope === "words" && isProse(place) ? replaceWithCapitals(before, oldText, newText) : undefined;
+  if (prose) return prose;
   const lines = linesOf(before, oldText, scope);
   if (lines.length === 0) throw absentFailure(place, before, oldText);
   if (lines.length > 1 && scope === "one") {

@@ -12,7 +12,7 @@ import type { ToolOptions } from "./tool-options.ts";
 
 export const FsSortArguments = z.strictObject({
   path: z.string().meta({ existing: "file", seen: true }),
-  column: z.string().optional().describe("of a table: the column that decides"),
+  column: z.string().optional().meta({ existing: "column" }).describe("of a table: the column that decides"),
   order: z.enum(["ascending", "descending"]).default("ascending"),
 });
 type FsSortArguments = z.infer<typeof FsSortArguments>;

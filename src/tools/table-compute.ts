@@ -19,7 +19,7 @@ const tableEndings = [".csv", ".tsv", ".md", ".txt", ".json", ".jsonl", ".log"];
 export const TableComputeArguments = z.strictObject({
   path: z.string().meta({ existing: "file", shows: false, endings: tableEndings, seenUnless: [".csv", ".tsv"] }),
   operation: z.enum(operations),
-  column: z.string().optional().describe("what is added up, compared, sorted"),
+  column: z.string().optional().meta({ existing: "column" }).describe("what is added up, compared, sorted"),
   where: z.string().optional().describe("only rows such as: city = Oslo and age > 30"),
 });
 

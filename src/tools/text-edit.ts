@@ -5,6 +5,8 @@ export interface Edit {
   bytes: Buffer;
   /** Lines on which the replaced places begin, from 1. */
   lines: number[];
+  /** How many of them began with a capital that the text to be replaced does not have; absent = none. */
+  capitals?: number;
 }
 
 /**
@@ -23,18 +25,36 @@ export function linesOf(content: Buffer, oldText: string, scope: Scope): number[
 export function replaceText(content: Buffer, oldText: string, newText: string, scope: Scope): Edit {
   const text = plainText(content);
   const wanted = withLf(oldText);
-  const starts = named(text.bytes, wanted, scope);
+  return replaceAt(content, text, new Map(named(text.bytes, wanted, scope).map((start) => [start, newText])), wanted.length);
+}
+
+/**
+ * The same for a word in small letters, and for the same word where it begins with a capital: the new one does so there too.
+ * @returns undefined when one of the texts is no such word, or when there is none with a capital
+ */
+export function replaceWithCapitals(content: Buffer, oldText: string, newText: string): Edit | undefined {
+  const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+  const [plain, capitals] = [withLf(oldText), withLf(capital(oldText))];
+  if (oldText === newText || ![oldText, newText].every((word) => /^\p{Ll}[\p{Ll} -]*$/u.test(word)) || plain.length !== capitals.length) return undefined;
+  const text = plainText(content);
+  const begun = alone(text.bytes, capitals);
+  const places = [...named(text.bytes, plain, "words").map((start) => [start, newText] as const), ...begun.map((start) => [start, capital(newText)] as const)];
+  return begun.length === 0 ? undefined : { ...replaceAt(content, text, new Map(places.toSorted(([a], [b]) => a - b)), plain.length), capitals: begun.length };
+}
+
+/** @param places by where they begin, ascending, what takes the place of the `length` bytes there */
+function replaceAt(content: Buffer, text: PlainText, places: ReadonlyMap<number, string>, length: number): Edit {
   const parts: Buffer[] = [];
   let copied = 0;
-  for (const start of starts) {
+  for (const [start, newText] of places) {
     const from = text.original(start);
-    const end = start + wanted.length;
+    const end = start + length;
     const to = text.original(newText === "" && isWholeLines(text.bytes, start, end) ? end + 1 : end);
     parts.push(content.subarray(copied, from), lineEndAt(content, from, to) ? withCrlf(newText) : withLf(newText));
     copied = to;
   }
   parts.push(content.subarray(copied));
-  return { bytes: Buffer.concat(parts), lines: lineNumbers(text.bytes, starts) };
+  return { bytes: Buffer.concat(parts), lines: lineNumbers(text.bytes, [...places.keys()]) };
 }
 
 /** Without the line end of the last one, which exists. */
@@ -83,8 +103,13 @@ function countBelow(sorted: readonly number[], limit: number): number {
 function named(bytes: Buffer, wanted: Buffer, scope: Scope): number[] {
   const starts = occurrences(bytes, wanted);
   if (scope === "all" || starts.length < 2) return starts;
-  const alone = starts.filter((start) => !joins(bytes, start) && !joins(bytes, start + wanted.length));
-  return alone.length === 1 || (scope === "words" && alone.length > 0) ? alone : starts;
+  const words = alone(bytes, wanted);
+  return words.length === 1 || (scope === "words" && words.length > 0) ? words : starts;
+}
+
+/** Where it does not stand inside a longer word. */
+function alone(bytes: Buffer, wanted: Buffer): number[] {
+  return occurrences(bytes, wanted).filter((start) => !joins(bytes, start) && !joins(bytes, start + wanted.length));
 }
 
 /** Whether a word goes on across this position. */

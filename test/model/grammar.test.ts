@@ -8,6 +8,7 @@ import Ajv2020 from "ajv/dist/2020";
 import { ActionDecoder } from "../../src/agent/action.ts";
 import { GrammarRules } from "../../src/agent/gbnf.ts";
 import { schemaRule } from "../../src/agent/grammar.ts";
+import { jsonForm } from "../../src/agent/action-form.ts";
 import { systemText } from "../../src/agent/prompt.ts";
 import { createLlamaEngine } from "../../src/engines/llama/engine.ts";
 import { openLlamaLibrary } from "../../src/engines/llama/library.ts";
@@ -81,7 +82,7 @@ test(`actions of the real tools by a hot model from seed ${firstSeed}: read back
   let made = 0;
   for (let seed = firstSeed; made < generations; seed += 1) for await (const { allowed, grammar, take, tools } of sessionSteps(seed)) {
     if (made++ >= generations) break;
-    const system = systemText({ tools: tools.slice(0, 4), additions: [] });
+    const system = systemText({ tools: tools.slice(0, 4), additions: [] }).text(jsonForm);
     const text = await written(grammar, `${system}\nDo something useful with the files.`, seed + made, 120);
     const decoder = new ActionDecoder();
     const events = text === undefined ? [] : decoder.push(text);

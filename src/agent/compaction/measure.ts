@@ -5,6 +5,7 @@ import type { ChatMessage, Engine } from "../../core/engine.ts";
 import { contentText, type AgentMessage, type AssistantMessage } from "../../core/message.ts";
 import type { ToolSpec } from "../../core/tool.ts";
 import type { Conversation } from "../conversation.ts";
+import { formOf } from "../form-choice.ts";
 import { renderConversation, systemFor, type SystemText } from "../prompt.ts";
 
 const charsPerToken = 4;
@@ -28,7 +29,7 @@ export function textTokens(engine: Engine, text: string): number {
 /** Tokens of the request that these messages make, whatever was counted before. */
 export function requestTokens({ engine, system, tools, conversation }: MeasuredRequest): number {
   if (engine.kind === "text") {
-    return chatTokens(engine, renderConversation(system.text, conversation)) + chatFrameTokens;
+    return chatTokens(engine, renderConversation(systemFor(engine, system), conversation, formOf(engine))) + chatFrameTokens;
   }
   // Either the tools are sent as such, or the guide tells of them.
   const schemas = engine.needsGuide?.() ? 0 : tools.reduce((sum, tool) => sum + toolText(tool).length, 0);
@@ -45,7 +46,7 @@ export function contextTokens(request: MeasuredRequest): number {
   if (counted?.role !== "assistant") return requestTokens(request);
   const later = messages.slice(last + 1).filter(isSent);
   if (engine.kind === "text" && later.every(({ role }) => role !== "assistant")) {
-    const chat = renderConversation(request.system.text, conversation);
+    const chat = renderConversation(systemFor(engine, request.system), conversation, formOf(engine));
     return counted.usage.totalTokens + chatTokens(engine, chat.slice(chat.findLastIndex(({ role }) => role === "assistant") + 1));
   }
   return counted.usage.totalTokens + messageTokens(later);

@@ -69,11 +69,15 @@ function counted({ condition, of, rows }: Selection, column: number | undefined)
 
 /** The column that can only be meant: the one with numbers, or the only one. */
 function onlyColumn({ rows, table }: Selection, operation: Operation): number {
-  const numeric = table.columns.flatMap((_, index) => (rows.some(({ cells }) => quantityOf(cells[index] ?? "", ".")) ? [index] : []));
+  const numeric = numericColumns(rows, table);
   const candidates = operation === "distinct" ? table.columns.map((_, index) => index) : numeric;
   const [only, ...others] = candidates;
   if (only === undefined || others.length > 0) throw new ToolError(`${operation} needs a column. ${columnsText(table)}`);
   return only;
+}
+
+function numericColumns(rows: readonly Row[], { columns }: Table): number[] {
+  return columns.flatMap((_, index) => (rows.some(({ cells }) => quantityOf(cells[index] ?? "", ".")) ? [index] : []));
 }
 
 function distinct({ condition, of, rows, table }: Selection, column: number): string[] {
@@ -111,12 +115,20 @@ function measured(selection: Selection, column: number, operation: Exclude<Opera
   const notes = isText ? [] : leftOut(all, column, name);
   if (isText || operation === "min" || operation === "max") {
     const filled = isText ? all.filter(({ row }) => row.cells[column] !== "") : numbers;
-    return { lines: extreme(selection, filled, column, operation === "max"), notes };
+    const isMax = operation === "max";
+    return { lines: [...extreme(selection, filled, column, isMax), ...(isText ? numericExtreme(selection, isMax) : [])], notes };
   }
   const sum = sumOf(numbers.map(({ quantity }) => quantity));
   const over = numbers.length === rows.length ? selection.of : `${numbers.length} of ${rowsText(rows.length)}`;
   const line = operation === "sum" ? `sum of ${name}${condition}: ${quantityText(sum)} (${over})` : `average of ${name}${condition}: ${quantityText(averageOf(sum, numbers.length))} (${over}, sum ${quantityText(sum)})`;
   return { lines: [line], notes };
+}
+
+/** Asked for the largest number a small model names the first column: where another one alone holds numbers, that is told too. */
+function numericExtreme(selection: Selection, isMax: boolean): string[] {
+  const { rows, table } = selection;
+  const [only, ...others] = numericColumns(rows, table);
+  return only === undefined || others.length > 0 ? [] : extreme(selection, quantified(rows, only).filter(({ quantity }) => quantity), only, isMax);
 }
 
 function leftOut(all: readonly Measured[], column: number, name: string): string[] {

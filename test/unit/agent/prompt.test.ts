@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
+import { jsonForm } from "../../../src/agent/action-form.ts";
 import { Conversation } from "../../../src/agent/conversation.ts";
 import { renderConversation, systemFor, systemText } from "../../../src/agent/prompt.ts";
 import type { Engine } from "../../../src/core/engine.ts";
@@ -23,18 +24,20 @@ describe("the system text", () => {
   const tools = [{ name: "fs.read", description: "shows a file", schema: z.strictObject({ path: z.string(), mode: z.enum(["a", "b"]).optional(), many: z.array(z.int()).default([]) }), class: "read" as const }];
 
   test("lists the tools with their arguments", () => {
-    expect(systemText({ tools, additions: [] }).text).toContain('fs.read {"path":string,"mode"?:"a"|"b","many"?:[integer]} - shows a file');
+    expect(systemText({ tools, additions: [] }).text(jsonForm)).toContain('fs.read {"path":string,"mode"?:"a"|"b","many"?:[integer]} - shows a file');
   });
 
   test("a replacement stands in for the rules, additions come last", () => {
-    const { text, action } = systemText({ tools, replacement: "Be brief.", additions: ["One.", "Two."] });
+    const { text: textFor, action } = systemText({ tools, replacement: "Be brief.", additions: ["One.", "Two."] });
+    const text = textFor(jsonForm);
     expect(action).toBe("Be brief.\n\nOne.\n\nTwo.");
     expect(text.startsWith("Be brief.\n\nTools:\n")).toBe(true);
     expect(text.endsWith("\n\nOne.\n\nTwo.")).toBe(true);
   });
 
   test("of an action engine names neither the tools nor the form of an action; its guide has both", () => {
-    const { text, action, guide } = systemText({ tools, additions: ["Project note."] });
+    const { text: textFor, action, guide } = systemText({ tools, additions: ["Project note."] });
+    const text = textFor(jsonForm);
     expect(action).not.toMatch(/fs\.|"tool"|"goal"|JSON|Tools:|Example/);
     expect(action).toStartWith("You do jobs in a folder of the user's computer with tools.\n\n- Read a file before");
     expect(action).toEndWith("\n\nProject note.");
@@ -46,7 +49,7 @@ describe("the system text", () => {
   });
 
   test("is told with the guide where an action engine says that it needs it", () => {
-    const system = { text: "T", action: "A", guide: "G" };
+    const system = { text: () => "T", action: "A", guide: "G" };
     const info = { id: "m", name: "m", api: "x", provider: "x", baseUrl: "", reasoning: false, input: ["text" as const], contextWindow: 1000, maxTokens: 1000 };
     const engine = (needs: boolean | undefined): Engine => ({ kind: "action", info: () => info, async *act() {}, close: async () => {}, ...(needs === undefined ? {} : { needsGuide: () => needs }) });
     expect([undefined, false, true].map((needs) => systemFor(engine(needs), system))).toEqual(["A", "A", "A\n\nG"]);

@@ -39,7 +39,7 @@ test("a generation that repeats itself is cut as one that reached its limit", as
   }
   const engine: TextEngine = { kind: "text", info: () => info, open: async () => {}, complete: endless, close: async () => {} };
   const offer = { tools: [], forbidden: new Map(), options: {}, mayReply: true };
-  const { events } = generate({ engine, conversation: new Conversation(), system: { text: "", action: "", guide: "" }, offer, sampling: { temperature: 0, maxTokens: 8192 }, thinking: "off", parallelMax: 1, forbidEmpty: false, signal: new AbortController().signal });
+  const { events } = generate({ engine, conversation: new Conversation(), system: { text: () => "", action: "", guide: "" }, offer, sampling: { temperature: 0, maxTokens: 8192 }, thinking: "off", parallelMax: 1, forbidEmpty: false, signal: new AbortController().signal });
   const seen: ActionEvent[] = [];
   for await (const event of events) seen.push(event);
   expect(seen.at(-2)).toEqual({ type: "text_end", index: 0 });

@@ -21,7 +21,7 @@ async function play(events: readonly TextEvent[], thinkingTokensMax: number, sig
     close: async () => {},
   };
   const offer = { tools: [], forbidden: new Map(), options: {}, mayReply: true };
-  const generation = generate({ engine, conversation: new Conversation(), system: { text: "S", action: "", guide: "" }, offer, sampling: { temperature: 0, maxTokens: 100 }, thinking: "medium", thinkingTokensMax, parallelMax: 1, forbidEmpty: false, signal });
+  const generation = generate({ engine, conversation: new Conversation(), system: { text: () => "S", action: "", guide: "" }, offer, sampling: { temperature: 0, maxTokens: 100 }, thinking: "medium", thinkingTokensMax, parallelMax: 1, forbidEmpty: false, signal });
   const told = await Array.fromAsync(generation.events);
   return { told, sent, raw: generation.rawText() };
 }

@@ -26,6 +26,17 @@ test("shows each line that changed, and says what it left", async () => {
   expect((await at.call("fs.replace", { path: "f", oldText: "cat", newText: "dog\npuppy" })).text).toBe("replaced 3 places in f; it now reads:\n1: dog\n4: dog\n5: puppy dog\n[1 inside longer words was left]");
 });
 
+test("a word in small letters is replaced at the beginning of a sentence too, in prose alone", async () => {
+  using at = fixture();
+  const text = "Cat and cat.\r\nCategory, CAT\n";
+  for (const name of ["f.md", "f.py"]) writeFileSync(join(at.workspace, name), text);
+  const { text: told } = await at.call("fs.replace", { path: "f.md", oldText: "cat", newText: "a cat" });
+  expect(told).toBe("replaced 2 places in f.md, 1 with a capital letter; it now reads:\n1: A cat and a cat.\n[still there, with other capitals: CAT]");
+  expect(readFileSync(join(at.workspace, "f.md"), "utf8")).toBe("A cat and a cat.\r\nCategory, CAT\n");
+  await at.call("fs.replace", { path: "f.py", oldText: "cat", newText: "a cat" });
+  expect(readFileSync(join(at.workspace, "f.py"), "utf8")).toBe("Cat and a cat.\r\nCategory, CAT\n");
+});
+
 test.each([
   ["abc\n", { oldText: "zzzzzz", newText: "" }, "oldText is not in f (0 places), so nothing was changed; no line resembles it; read the file first"],
   ["a\n", { oldText: "a", newText: "a" }, "newText is the same as oldText (line ends are kept as they are); f was not changed"],

@@ -28,7 +28,7 @@ export const called = (id: string, args: Record<string, unknown> = {}): Assistan
 export const result = (id: string, text: string): ToolResultMessage => ({ role: "toolResult", toolCallId: id, toolName: "fs.read", content: [{ type: "text", text }], isError: false, timestamp: 3 });
 
 /** The same words for every engine. */
-export const plainly = (text: string, guide = ""): SystemText => ({ text, action: text, guide });
+export const plainly = (text: string, guide = ""): SystemText => ({ text: () => text, action: text, guide });
 
 /** `count` lines that are each `text` and a number. */
 export const many = (count: number, text: string): string => Array.from({ length: count }, (_, index) => `${text} ${index + 1}`).join("\n");

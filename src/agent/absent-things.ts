@@ -1,0 +1,40 @@
+// Says that what a question names is not in the file that was shown for it: a small model answers with what is near instead.
+import type { ToolCall, ToolResultMessage } from "../core/message.ts";
+import { namedThings } from "../core/named-things.ts";
+import type { Tool, WorkspaceView } from "../core/tool.ts";
+import { fileArguments } from "./offer.ts";
+
+export class AbsentThings {
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #view: WorkspaceView;
+  /** Looked for in every file that is shown, until one has it. */
+  #wanted: string[];
+
+  constructor(request: string, tools: readonly Tool[], view: WorkspaceView) {
+    this.#wanted = namedThings(request);
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#view = view;
+  }
+
+  /** @returns what is told beside the results that show a file without them */
+  async notes(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Promise<Map<ToolResultMessage, string>> {
+    const notes = new Map<ToolResultMessage, string>();
+    if (this.#wanted.length === 0) return notes;
+    for (const result of results.filter(({ isError }) => !isError)) {
+      const path = this.#shownFile(calls.find(({ id }) => id === result.toolCallId));
+      const text = path === undefined ? undefined : await this.#view.text(path);
+      if (text === undefined) continue;
+      const folded = text.toLowerCase();
+      this.#wanted = this.#wanted.filter((name) => !folded.includes(name.toLowerCase()));
+      if (this.#wanted.length > 0) notes.set(result, `(${path} has no ${this.#wanted.join(", ")})`);
+    }
+    return notes;
+  }
+
+  #shownFile(call: ToolCall | undefined): string | undefined {
+    const tool = call && this.#tools.get(call.name);
+    if (!call || tool?.class !== "read") return undefined;
+    const shown = fileArguments(tool).map((argument) => call.arguments[argument]);
+    return shown.find((path) => typeof path === "string");
+  }
+}
