@@ -1,5 +1,6 @@
 // The forms in which a text engine writes an action: what stands around a call's arguments and around a reply. Which one a
 // model does best with depends on what it was trained on; the grammar, the reader and the prompt are made from it.
+import type { CallTags } from "../core/engine.ts";
 
 export type Goal = "answer" | "change";
 export const goals: readonly Goal[] = ["answer", "change"];
@@ -47,13 +48,6 @@ export const markerForm: ActionForm = {
 
 function jsonHead(goal: Goal): string {
   return `{"goal":"${goal}","tool":`;
-}
-
-/** What a model's own template writes around a call: the text before the name, between name and arguments, and behind these. */
-export interface CallTags {
-  open: string;
-  middle: string;
-  close: string;
 }
 
 /** Calls between the tags of the model's own template, the reply as plain text. */

@@ -103,11 +103,11 @@ export class ActionDecoder {
   /** Closes what an output limit or an abort cut; false when the text ended inside an action. */
   end(): { events: ActionEvent[]; complete: boolean } {
     const events: ActionEvent[] = [];
+    const short = this.#phase.at === "head" ? this.#phase.text.trimStart() : "";
     // A reply so short that it could have become a call.
-    if (this.#phase.at === "head" && this.#form.stop !== undefined && this.#index < 0 && this.#phase.text.trim() !== "") {
-      const { text } = this.#phase;
+    if (short !== "" && this.#index < 0 && this.#form.stop !== undefined && !short.startsWith(this.#form.stop)) {
       this.#beginReply(events);
-      this.#advance(text.trimStart(), events);
+      this.#advance(short, events);
     }
     const phase = this.#phase;
     const isReply = phase.at === "string" || phase.at === "plain" || (phase.at === "value" && phase.reply);

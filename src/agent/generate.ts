@@ -4,7 +4,7 @@ import type { ActionEngine, ActionEvent, Engine, TextEngine, TextEvent } from ".
 import type { ThinkingLevel } from "../core/message.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
-import { formOf } from "./form-choice.ts";
+import { formOf } from "./chosen-form.ts";
 import { renderConversation, type SystemText } from "./prompt.ts";
 import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";

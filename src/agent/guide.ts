@@ -7,10 +7,14 @@ import { nearest } from "../core/nearest.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
+import { Doing } from "./doing.ts";
+import { settleForm } from "./form-choice.ts";
 import { hintOf } from "./hint.ts";
 import { blindReplacement } from "./known-files.ts";
+import { Looking } from "./looking.ts";
 import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
-import { offeredArguments } from "./offer.ts";
+import { lackingMark } from "./markdown-marks.ts";
+import { fileArguments, offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
 import { rootedName } from "./rooted-name.ts";
 import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
@@ -37,6 +41,9 @@ export class Guide {
   readonly #view: WorkspaceView | undefined;
   readonly #guard: LoopGuard;
   readonly #plan: WorkPlan;
+  readonly #looking: Looking;
+  readonly #doing: Doing;
+  readonly #isVerySmall: boolean;
   /** What existed before the last step; undefined where that is not asked for. */
   #names: WorkspaceNames | undefined;
   /** What the request names and was not there when it came; undefined before that is known. */
@@ -52,6 +59,9 @@ export class Guide {
   #repeatsChange = false;
   /** What a question names; undefined before the kind of the request is known, and where it is no question. */
   #absent: AbsentThings | undefined;
+  #isMarkTold = false;
+  /** Calls that were refused with what to write instead. */
+  readonly #advised = new Set<string>();
   /** Special tools by name. */
   readonly #told = new Set<string>();
 
@@ -60,6 +70,10 @@ export class Guide {
     this.#options = options;
     this.#view = engine.kind === "text" ? view : undefined;
     this.#guard = new LoopGuard(tools, loop);
+    const { parameters = Infinity } = (engine.kind === "text" && engine.traits?.()) || {};
+    this.#isVerySmall = parameters < verySmallMax;
+    this.#looking = new Looking(tools, this.#isVerySmall);
+    this.#doing = new Doing(tools);
     this.#plan = new WorkPlan({ engine, tools, signal, spend });
   }
 
@@ -67,17 +81,24 @@ export class Guide {
   async offer(isLastStep: boolean): Promise<StepOffer> {
     const { conversation, signal, tools } = this.#options;
     if (isLastStep || this.#guard.onlyReply) return replyOnly;
-    if (this.#view && !signal.aborted) await this.#plan.take(conversation);
+    if (this.#view && !signal.aborted) await this.#know();
     if (this.#isTalk()) return this.#replyAtOnce();
     this.#names = await this.#view?.names();
     this.#wanted ??= this.#absentNames();
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
-    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, missing: this.#missing(this.#names) });
+    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(this.#names) });
     const isDone = this.#repeatsChange && offer.mayClaim !== false;
     this.#repeatsChange = false;
     if (isDone) return replyOnly;
     this.#tellSpecial(offer);
     return offer;
+  }
+
+  /** How the model is to write, and what the request asks of it. */
+  async #know(): Promise<void> {
+    const { conversation, engine, signal, spend } = this.#options;
+    if (engine.kind === "text") await settleForm(engine, signal, spend);
+    await this.#plan.take(conversation);
   }
 
   /** Why a call must not run; undefined when it may. */
@@ -88,11 +109,17 @@ export class Guide {
       return "you made this change already";
     }
     const rooted = this.#view && tools.some(({ class: kind, name }) => name === call.name && kind === "shell") ? rootedName(call, this.#names, conversation.request) : undefined;
+    if (rooted !== undefined) this.#advised.add(call.id);
     if (rooted !== undefined) return rooted;
     const isOwn = call.arguments["path"] !== undefined && this.#changedPaths.has(call.arguments["path"]);
     const blind = isOwn ? undefined : blindReplacement(call, tools, this.#names, conversation.messages);
     if (blind !== undefined || !this.#view) return blind;
-    return this.#lossOf(call, this.#view);
+    const lacking = this.#isMarkTold ? undefined : lackingMark(call, conversation.request);
+    if (lacking === undefined) return this.#lossOf(call, this.#view);
+    // Said once: the same again is meant so.
+    this.#isMarkTold = true;
+    this.#advised.add(call.id);
+    return lacking;
   }
 
   /** A small model that should change a part of a file writes it anew and leaves out the rest: said once, before that is lost. */
@@ -110,7 +137,11 @@ export class Guide {
 
   /** Takes the calls of a step with their results. @returns what the model is told beside each result */
   async record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Promise<Map<ToolResultMessage, string>> {
-    const notes = this.#guard.record(calls, results);
+    const notes = this.#guard.record(calls, results, this.#advised);
+    this.#doing.record(calls, results);
+    if (this.#view && this.#plan.work) this.#looking.record(this.#plan.work, results, this.#showsNamed(calls));
+    // Nothing is left but to reply: what not to do would only be repeated there.
+    if (this.#looking.isOver) notes.clear();
     const absent = await this.#absent?.notes(calls, results);
     for (const result of results) if (!notes.has(result)) notes.set(result, [hintOf(result, this.#options.tools), absent?.get(result)].filter(Boolean).join("\n"));
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
@@ -132,6 +163,21 @@ export class Guide {
   /** What the model saw is partly gone. */
   forget(): void {
     this.#guard.forget();
+  }
+
+  #isDone(): boolean {
+    const { work } = this.#plan;
+    return this.#isVerySmall && work !== undefined && this.#missing(this.#names).length === 0 && this.#doing.isDone(work, mentionedFiles(this.#options.conversation.request, this.#names?.files ?? []));
+  }
+
+  #showsNamed(calls: readonly ToolCall[]): (result: ToolResultMessage) => boolean {
+    const { conversation, tools } = this.#options;
+    const named = new Set<unknown>(mentionedFiles(conversation.request, this.#names?.files ?? []));
+    return ({ toolCallId, toolName }) => {
+      const tool = tools.find(({ name }) => name === toolName);
+      const call = calls.find(({ id }) => id === toolCallId);
+      return tool?.class === "read" && fileArguments(tool).some((argument) => named.has(call?.arguments[argument]));
+    };
   }
 
   /** A first request that needs no tool: a small model would look at whatever file there is. */
@@ -182,6 +228,8 @@ export class Guide {
   }
 }
 
+/** Below so many parameters; measured with models of 0.5 and 1.5 billion. */
+const verySmallMax = 1e9;
 const unknownNote = "(Nothing on this computer tells that: say that you can't know it.)";
 
 /** The name of a file without folder and ending. */

@@ -117,8 +117,11 @@ export class LoopGuard {
     return forbidden;
   }
 
-  /** Takes the calls of a step with their results; gives the note for each result that repeats an earlier one. */
-  record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Map<ToolResultMessage, string> {
+  /**
+   * Takes the calls of a step with their results; gives the note for each result that repeats an earlier one.
+   * @param advised ids of calls that were refused with what to write instead
+   */
+  record(calls: readonly ToolCall[], results: readonly ToolResultMessage[], advised: ReadonlySet<string> = new Set()): Map<ToolResultMessage, string> {
     const notes = new Map<ToolResultMessage, string>();
     this.#steps += 1;
     this.#arguments.push(...calls.map((call) => JSON.stringify(call.arguments)));
@@ -142,7 +145,7 @@ export class LoopGuard {
       this.#results.set(key, text);
       const advice = namedArguments(tool, text);
       for (const name of advice) this.revealed.add(name);
-      const isAdvised = advice.length > 0 || (isRecord(result.details) && result.details["advice"] !== undefined);
+      const isAdvised = advice.length > 0 || advised.has(call.id) || (isRecord(result.details) && result.details["advice"] !== undefined);
       const made = { call, tool, isError: result.isError, isAdvised, isRepeat };
       if (tool.serves?.some((kind) => kind === "find" || kind === "search") && !result.isError && !foundNothing(result)) this.#found.push(text);
       if (tool.class !== "shell" && !tool.quotes && !isAdvised && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
@@ -185,7 +188,7 @@ function isChange({ isError, tool }: Made): boolean {
   return !isError && tool.class === "write";
 }
 
-function foundNothing({ details }: ToolResultMessage): boolean {
+export function foundNothing({ details }: ToolResultMessage): boolean {
   return typeof details === "object" && details !== null && "matches" in details && details.matches === 0;
 }
 

@@ -6,7 +6,7 @@ import type { ToolSpec } from "../core/tool.ts";
 import { actionText, replyText } from "./action.ts";
 import { type ActionForm, type Goal, goals, jsonForm } from "./action-form.ts";
 import type { Conversation } from "./conversation.ts";
-import { formOf } from "./form-choice.ts";
+import { formOf } from "./chosen-form.ts";
 import { isRecord } from "./gbnf.ts";
 import { offeredArguments } from "./offer.ts";
 
@@ -152,7 +152,7 @@ function renderMessage(message: AgentMessage, conversation: Conversation, task: 
     case "assistant":
       return renderAssistant(message, conversation, form);
     case "toolResult":
-      return { role: "user", text: noted(`${renderResult(message)}\n\n${reminder(task)}`) };
+      return { role: "user", text: `${noted(renderResult(message))}\n\n${reminder(task)}` };
     case "bashExecution":
       return message.excludeFromContext ? undefined : { role: "user", text: `$ ${message.command}\n${message.output}` };
     case "custom":

@@ -5,7 +5,7 @@ import type { WorkspaceNames } from "../core/tool.ts";
 /** Why the command must not run, and how it is right; undefined when it may. A request that names the place at the top of the disk itself means it. */
 export function rootedName({ arguments: args }: ToolCall, names: WorkspaceNames | undefined, request: string): string | undefined {
   const top = [...(names?.folders ?? []), ...(names?.files ?? [])].filter((name) => name !== "." && !name.includes("/"));
-  const rooted = (name: string): RegExp => new RegExp(`(?<![\\w.~/-])/(?=${RegExp.escape(name)}(?![\\w.-]))`, "g");
+  const rooted = (name: string): RegExp => new RegExp(`(?<![\\w.~/-])/(?=${RegExp.escape(name)}(?![\\w-]|\\.\\w))`, "g");
   const meant = top.filter((name) => !rooted(name).test(request));
   for (const command of Object.values(args).filter((value) => typeof value === "string")) {
     const [wrong] = meant.filter((name) => rooted(name).test(command));

@@ -36,25 +36,41 @@ export interface StepState {
   work: Work | undefined;
   /** What the request names and is not there: of a change what it wants made. */
   missing?: readonly string[];
+  /** A question has what it needs, or a change is made, as far as can be told. */
+  isEnough?: boolean;
+  /** It loses its way among what it could look at. */
+  isVerySmall?: boolean;
 }
 
-export async function stepOffer({ tools, guard, messages, view, existing, work, missing = [] }: StepState): Promise<StepOffer> {
+export async function stepOffer({ tools, guard, messages, view, existing, work, missing = [], isEnough = false, isVerySmall = false }: StepState): Promise<StepOffer> {
   const left = tools.filter(({ name }) => !guard.excluded.has(name));
   if (!view) return { tools: left, forbidden: new Map(), options: {}, mayReply: true };
-  const names = firstLook(withNamed(existing, messages), messages, guard, work);
+  const all = withNamed(existing, messages);
+  const seen = all?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
+  const request = messages.findLast((message) => message.role === "user");
+  const named = all && request ? mentionedFiles(contentText(request.content), all.files) : [];
+  const missed = missedFiles(existing, messages, seen, guard, work);
+  const isQuestion = work?.isChange === false;
+  const names = all && isQuestion && missed.length > 0 ? { ...all, files: missed } : all;
   const quotes = await quotesFor(tools, guard, view);
-  const seen = names?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
-  const isAbsent = missing.length > 0 && work?.isChange === false;
+  const isAbsent = missing.length > 0 && isQuestion;
   // In the place of a file that is not there a small model reads another one and takes that for the answer.
-  const offered = fitting(left, guard, work).filter((tool) => !guard.fruitless.has(tool.name) && !(isAbsent && tool.serves?.includes("read")) && !(missing.length > 0 && work?.isChange === true && changesOnly(tool)));
-  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view) }, seen, quotable: await quotable(offered.some((tool) => tool.quotes) ? seen : [], view) } : {}), quotes };
+  const looks = isQuestion && guard.steps > 0 && missed.length > 0 ? left.filter(({ serves }) => serves?.includes("read")) : [];
+  // Where files are named it changes those, and once it has seen them it looks at nothing else.
+  const isBound = isVerySmall && work?.isChange === true && !work.kinds.has("run") && named.length > 0 && !guard.isStuck;
+  const changeable = isBound ? seen.filter((file) => named.includes(file)) : seen;
+  const fits = fitting(left, guard, work);
+  const offered = (looks.length > 0 ? looks : isBound && work && named.every((file) => seen.includes(file)) ? withoutLooks(fits, work) : fits).filter((tool) => !guard.fruitless.has(tool.name) && !(isAbsent && tool.serves?.includes("read")) && !(missing.length > 0 && work?.isChange === true && changesOnly(tool)));
+  const isUnfinished = missed.length > 0 || isUnrun(offered, guard, work);
+  if (isEnough && !isUnfinished) return replyOnly;
+  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view) }, seen: changeable, quotable: await quotable(offered.some((tool) => tool.quotes) ? changeable : [], view) } : {}), quotes };
   // What is not there, or failed when it was run, is an answer.
-  const mayGiveUp = !guard.gaveUpEarly || isAbsent || (work?.isChange === false && guard.hasRun);
+  const mayGiveUp = !guard.gaveUpEarly || isAbsent || (isQuestion && guard.hasRun);
   return {
     tools: offered,
     forbidden: guard.forbidden(options),
     options,
-    mayReply: mayGiveUp && !isMissed(existing, messages, seen, guard, work) && !isUnrun(offered, guard, work),
+    mayReply: mayGiveUp && !isUnfinished && (isQuestion || missing.length === 0 || guard.isStuck),
     mayClaim: !guard.hasNothingToReport && (isAbsent || missing.length === 0),
     isChange: work?.isChange === true && !guard.hasChanged,
   };
@@ -65,19 +81,15 @@ function changesOnly({ class: kind, serves }: Tool): boolean {
   return kind === "write" && serves !== undefined && !serves.some((one) => makingKinds.includes(one));
 }
 
-/** The first look of a question that names files is at these. */
-function firstLook(names: WorkspaceNames | undefined, messages: readonly AgentMessage[], guard: LoopGuard, work: Work | undefined): WorkspaceNames | undefined {
+/**
+ * Files that the request names and nothing looked at: an answer now would leave them out. They may be missed when they still are
+ * after one step more than there are. A question looks at nothing else before, and reads them when its first look was none.
+ */
+function missedFiles(existing: WorkspaceNames | undefined, messages: readonly AgentMessage[], seen: readonly string[], guard: LoopGuard, work: Work | undefined): string[] {
   const request = messages.findLast((message) => message.role === "user");
-  const mentioned = names && request && guard.steps === 0 && work?.isChange === false ? mentionedFiles(contentText(request.content), names.files) : [];
-  return names && mentioned.length > 0 ? { ...names, files: mentioned } : names;
-}
-
-/** A file that the request names was not looked at: an answer now would leave it out. It may be missed when it still is after as many steps. */
-function isMissed(existing: WorkspaceNames | undefined, messages: readonly AgentMessage[], seen: readonly string[], guard: LoopGuard, work: Work | undefined): boolean {
-  const request = messages.findLast((message) => message.role === "user");
-  if (!existing || !request || work === undefined || isTalk(work)) return false;
+  if (!existing || !request || work === undefined || isTalk(work)) return [];
   const named = mentionedFiles(contentText(request.content), existing.files);
-  return guard.steps <= named.length && named.some((file) => !seen.includes(file) && !(named.length === 1 && guard.hasFound(file)) && !guard.hasNamed(file));
+  return guard.steps > named.length + 1 ? [] : named.filter((file) => !seen.includes(file) && !(named.length === 1 && guard.hasFound(file)) && !guard.hasNamed(file));
 }
 
 /** Something is to be run and was not since the last change. A small model names a run behind another change also where none is asked for. */
@@ -96,6 +108,12 @@ function fitting(tools: readonly Tool[], guard: LoopGuard, work: Work | undefine
   if (work === undefined || guard.isStuck || (!work.isChange && (guard.steps > 0 || isTalk(work)))) return known;
   const serving = known.filter((tool) => (work.isChange && tool.class === "read") || isFor(tool, work));
   return serving.some((tool) => tool.class !== "read" || !work.isChange) ? serving : known;
+}
+
+/** The tools for the work alone, where there are some that change something. */
+function withoutLooks(tools: readonly Tool[], work: Work): readonly Tool[] {
+  const serving = tools.filter((tool) => isFor(tool, work));
+  return serving.some(({ class: kind }) => kind !== "read") ? serving : tools;
 }
 
 /** After a quote that was not found, only what the file really holds can be quoted. */

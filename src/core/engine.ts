@@ -132,6 +132,22 @@ interface EngineCommon {
   close(): Promise<void>;
 }
 
+/** What a model's own template writes around a call: before the tool's name, between name and arguments, and behind these. */
+export interface CallTags {
+  open: string;
+  middle: string;
+  close: string;
+}
+
+/** What the loop may fit itself to; absent = not known. */
+export interface ModelTraits {
+  parameters?: number;
+  chatTemplate?: string;
+  callTags?: CallTags;
+  /** What was found out about the model, for later processes; text by name. */
+  notes?: { read(name: string): Promise<string | undefined>; write(name: string, text: string): Promise<unknown> };
+}
+
 export interface TextEngine extends EngineCommon {
   kind: "text";
   /** Opens the model if it is not open, so that `info()` tells the window really allocated. */
@@ -139,6 +155,8 @@ export interface TextEngine extends EngineCommon {
   complete(request: TextRequest): AsyncGenerator<TextEvent, void, void>;
   /** Whether a question apart from the conversation leaves what is computed of that as it is; absent = it does not. */
   answersApart?(): boolean;
+  /** What is known of the model before it is opened; absent = nothing. */
+  traits?(): ModelTraits;
 }
 
 export interface ActionEngine extends EngineCommon {

@@ -41,6 +41,7 @@ export function withFallback(first: TextEngine, second: () => Promise<TextEngine
     info: () => active.info(),
     openState: () => active.openState?.(),
     answersApart: () => active.answersApart?.() === true,
+    traits: () => active.traits?.() ?? {},
     countTokens: (text) => active.countTokens?.(text),
     open: (signal, onProgress) => active.open(signal, onProgress),
     complete,

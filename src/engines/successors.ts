@@ -25,6 +25,7 @@ export function withSuccessors(first: Engine, options: SuccessionOptions): Engin
     info: () => line.current.info(),
     openState: () => line.current.openState?.(),
     answersApart: () => line.current.kind === "text" && line.current.answersApart?.() === true,
+    traits: () => (line.current.kind === "text" ? (line.current.traits?.() ?? {}) : {}),
     countTokens: (text: string) => line.current.countTokens?.(text),
     open: async (signal: AbortSignal, onProgress: (progress: number) => void) => (line.current.kind === "text" ? line.current.open(signal, onProgress) : undefined),
     complete: (request: TextRequest) => line.watch(line.current.kind === "text" ? line.current.complete(request) : changed(), request.signal),

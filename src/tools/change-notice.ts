@@ -1,5 +1,6 @@
 // What a change would break, or did: a file that its own parser can't read any more, rows unlike the others, lines that are gone.
 import { ToolError } from "../core/error.ts";
+import { plainTitle } from "../core/plain-title.ts";
 import { delimitedTable } from "./table/delimited.ts";
 import type { Place } from "./path.ts";
 
@@ -24,30 +25,23 @@ export function changeNotice({ shown }: Place, before: Buffer | undefined, after
   const parse = parserOf(shown);
   const reason = parse && (before === undefined || before.length === 0) ? failureOf(parse, after) : undefined;
   if (reason !== undefined) return `\n[${shown} can't be read by its own format now: ${reason}]`;
-  const title = before === undefined || before.length === 0 ? plainTitle(shown, after) : undefined;
+  const isNewMarkdown = /\.(?:md|markdown)"?$/i.test(shown) && (before === undefined || before.length === 0);
+  const title = isNewMarkdown ? plainTitle(after.toString("utf8")) : undefined;
   if (title !== undefined) return `\n["${title}" is plain text in Markdown; as a heading it is written # ${title}]`;
   const odd = oddRow(shown, before, after);
   return odd ? `\n[the row ${odd.row} is not written like the others of ${shown}: ${odd.like}]` : "";
 }
-
-/** The first line of a Markdown document that looks like a heading without its mark. */
-function plainTitle(shown: string, after: Buffer): string | undefined {
-  if (!/\.(?:md|markdown)"?$/i.test(shown)) return undefined;
-  const [first = "", second] = after.toString("utf8").split(/\r?\n/);
-  const stands = second === undefined ? false : second === "" || /^\s*(?:[-*+]|\d+\.) /.test(second);
-  return stands && /^[\p{L}\p{N}][^.!?:;,|]*$/u.test(first) && first.length <= titleCharsMax ? first : undefined;
-}
-
-const titleCharsMax = 60;
 
 /** The first new row of a table that is not like those which it had: other cells, blanks before them. */
 function oddRow(shown: string, before: Buffer | undefined, after: Buffer): { row: string; like: string; right?: string } | undefined {
   const delimiters = /\.csv"?$/i.test(shown) ? [";", ","] : /\.tsv"?$/i.test(shown) ? ["\t"] : undefined;
   const old = delimiters && before && delimitedTable(before.toString("utf8"), delimiters);
   const now = delimiters && delimitedTable(after.toString("utf8"), delimiters);
-  if (!delimiters || !old || !now) return undefined;
-  const known = new Set(old.rows.map(({ source }) => source));
-  const added = now.rows.filter(({ source }) => !known.has(source));
+  if (!delimiters || !old) return undefined;
+  const known = new Set([old.header, ...old.rows.map(({ source }) => source)]);
+  // With a row of one cell it is no table any more: then each line is a row.
+  const rows = now?.rows ?? linesOf(after).map((source) => ({ source }));
+  const added = rows.filter(({ source }) => !known.has(source));
   const like = old.header ?? old.rows[0]?.source ?? "";
   if (like.includes('"')) return undefined;
   const delimiter = delimiters.find((one) => like.includes(one)) ?? ",";

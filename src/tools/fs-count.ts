@@ -65,9 +65,11 @@ interface FileCounts {
   hits: number;
 }
 
-async function countFile(place: Place, { pattern }: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
+async function countFile(place: Place, { pattern, what }: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
   const { bytes, counts, hits } = await look(place, matcher, context);
   if (!counts) throw new ToolError(`${place.shown} is no text file (${sizeText(bytes)}); fs.count counts text only`);
+  // With a pattern that is there, lines are meant.
+  if (what === "files" && hits === 0) throw new ToolError(`${place.shown} is one file; to count files name a folder: {"what":"files","path":"."}`, { details: { advice: "." } });
   const { characters, lines, words } = counts;
   const text = pattern === undefined ? `${place.shown}: ${plural(lines, "line")}, ${plural(words, "word")}, ${plural(characters, "character")}, ${plural(bytes, "byte")}` : `${hits} of ${plural(lines, "line")} in ${place.shown} ${hits === 1 ? "holds" : "hold"} ${JSON.stringify(pattern)}`;
   return { text, details: pattern === undefined ? { path: place.absolute, lines, words, characters, bytes } : { path: place.absolute, lines, hits } };
@@ -90,7 +92,9 @@ async function countFolder(place: Place, args: FsCountArguments, matcher: LineMa
     }
   }
   const more = (report.limitReached ? `\n[stopped after ${limits.searchedEntriesMax} files; narrow it with path]` : "") + unreadableNote(report);
-  const lines = args.pattern !== undefined ? hitsText(place, files, args.pattern) : args.what === "files" ? filesText(place, files, folders) : sizesText(place, files, args.what);
+  const inAll = args.what === "files" ? filesText(place, files, folders) : sizesText(place, files, args.what);
+  // A small model writes what the names hold, where lines are looked at.
+  const lines = args.pattern === undefined ? inAll : [...hitsText(place, files, args.pattern), ...(args.what === "files" && files.every(({ hits }) => hits === 0) ? inAll : [])];
   const list = fitLines(lines, context);
   return { text: list.text + more, details: { path: place.absolute, files: files.length, ...(args.pattern === undefined ? { folders } : { hits: sum(files, ({ hits }) => hits) }), ...(report.limitReached ? { limitReached: true } : {}) } };
 }

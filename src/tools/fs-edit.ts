@@ -39,7 +39,7 @@ export function fsReplace(options: ToolOptions): Tool<typeof FsReplaceArguments>
     name: "fs.replace",
     description: "Replace a word or text everywhere in a file.",
     schema: FsReplaceArguments,
-    serves: ["edit", "replace"],
+    serves: ["replace", "edit"],
     identity: ["path", "oldText"],
     ...editing<FsReplaceArguments>("replace", () => "words", changedLines, options),
   };

@@ -48,9 +48,13 @@ export function fsCut(options: ToolOptions): Tool<typeof FsCutArguments> {
 
 function inserted(before: Buffer, { below, text }: FsInsertArguments, place: Place): FileChange {
   const lines = rawLines(before);
-  const { last } = stretchOf(before, below, place, "below");
+  const stretch = stretchOf(before, below, place, "below");
   const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
-  const added = text.replace(/\r?\n$/, "").split(/\r?\n/).join(lineEnd);
+  const section = /\.(?:md|markdown)"?$/i.test(place.shown) ? sectionEnd(lines, stretch.last, text) : undefined;
+  const last = section ?? stretch.last;
+  // A section stands between blank lines.
+  const written = (section !== undefined && !isBlank(lines[last - 1]) ? "\n" : "") + text.replace(/\r?\n$/, "") + (section !== undefined && last < lines.length ? "\n" : "");
+  const added = written.split(/\r?\n/).join(lineEnd);
   const [head, tail] = [lines.slice(0, last), lines.slice(last)];
   const follows = Buffer.concat(tail).toString("utf8");
   if (follows === added || follows.startsWith(added + lineEnd)) return { bytes: before, done: "", shown: () => "" };
@@ -58,6 +62,20 @@ function inserted(before: Buffer, { below, text }: FsInsertArguments, place: Pla
   const bytes = Buffer.concat([...head, Buffer.from(isOpen ? lineEnd + added : added + lineEnd, "utf8"), ...tail]);
   refuseOddRow(place, before, bytes);
   return { bytes, done: "added lines", shown: (firstLine) => excerpt(bytes, firstLine, added) };
+}
+
+/** Below a heading another section would take its text away: it goes to that one's end. undefined where no section is added. */
+function sectionEnd(lines: readonly Buffer[], last: number, text: string): number | undefined {
+  const levelOf = (line: string | undefined): number => /^(#{1,6}) \S/.exec(line ?? "")?.[1]?.length ?? Infinity;
+  const level = levelOf(lines[last - 1]?.toString("utf8"));
+  const added = levelOf(text.split("\n").find((line) => line.trim() !== ""));
+  if (level === Infinity || added > level) return undefined;
+  const next = lines.findIndex((line, index) => index >= last && levelOf(line.toString("utf8")) <= level);
+  return next < 0 ? lines.length : next;
+}
+
+function isBlank(line: Buffer | undefined): boolean {
+  return line === undefined || line.toString("utf8").trim() === "";
 }
 
 function cut(before: Buffer, { line }: FsCutArguments, place: Place): FileChange {

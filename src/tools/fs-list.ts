@@ -51,27 +51,43 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
       const list = fitLines(lines, context);
       const left = lines.length - list.shown + more;
       const limitReached = left > 0 || report.limitReached;
-      const below = recursive || limitReached || args.pattern !== undefined ? "" : await belowNote(place, lines, context);
+      const below = recursive || limitReached || args.pattern !== undefined ? [] : await filesBelow(place, lines, context);
       const note = limitReached ? `\n[${list.shown} shown, ${recursive ? "there are" : left} more; narrow it with pattern or path]` : "";
       return {
-        content: [{ type: "text", text: (list.text || "(empty)") + below + note + unreadableNote(report) }],
+        content: [{ type: "text", text: (below.length > 0 ? withBelow(lines, below) : list.text || (await emptyText(place, args, context))) + note + unreadableNote(report) }],
         details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}) },
       };
     },
   };
 }
 
-/** What is in the folders of a listing, where that is little: a small model forgets to look there. */
-async function belowNote(place: Place, names: readonly string[], { signal, workspace }: ToolContext): Promise<string> {
-  if (!names.some((name) => name.endsWith("/"))) return "";
+/** What is not shown unless it is asked for is not nothing. */
+async function emptyText(place: Place, { hidden, pattern }: { hidden: boolean; pattern?: string | undefined }, { signal, workspace }: ToolContext): Promise<string> {
+  if (hidden || pattern !== undefined) return "(empty)";
+  const names: string[] = [];
+  for await (const { relative } of walk({ root: place.real, workspace: rawPath(workspace), recursive: false, hidden: true, signal }, { unreadable: [], limitReached: false })) {
+    names.push(showPath(relative));
+    if (names.length > namedMax) break;
+  }
+  return names.length === 0 ? "(empty)" : `(nothing but hidden names: ${names.slice(0, namedMax).join(", ")}${names.length > namedMax ? ", …" : ""})`;
+}
+
+/** The files in the folders of a listing, where these are few: a small model forgets to look there. */
+async function filesBelow(place: Place, names: readonly string[], { signal, workspace }: ToolContext): Promise<string[]> {
+  if (!names.some((name) => name.endsWith("/"))) return [];
   const below: string[] = [];
   const report: WalkReport = { unreadable: [], limitReached: false };
   for await (const entry of walk({ root: place.real, workspace: rawPath(workspace), recursive: true, hidden: false, signal }, report)) {
     const shown = showPath(entry.relative);
     if (shown.includes("/") && !isFolder(entry)) below.push(shown);
-    if (below.length > belowMax) return "";
+    if (below.length > belowMax) return [];
   }
-  return below.length === 0 ? "" : `\n[in these folders: ${below.join(", ")}]`;
+  return below;
+}
+
+/** Each file behind its folder. */
+function withBelow(names: readonly string[], below: readonly string[]): string {
+  return names.flatMap((name) => [name, ...(name.endsWith("/") ? below.filter((file) => file.startsWith(name)) : [])]).join("\n");
 }
 
 const belowMax = 20;

@@ -5,7 +5,7 @@ import type { ChatMessage, Engine } from "../../core/engine.ts";
 import { contentText, type AgentMessage, type AssistantMessage } from "../../core/message.ts";
 import type { ToolSpec } from "../../core/tool.ts";
 import type { Conversation } from "../conversation.ts";
-import { formOf } from "../form-choice.ts";
+import { formOf } from "../chosen-form.ts";
 import { renderConversation, systemFor, type SystemText } from "../prompt.ts";
 
 const charsPerToken = 4;

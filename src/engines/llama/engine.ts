@@ -2,10 +2,12 @@
 // small context beside it for questions apart from the conversation.
 // Opens nothing before the first generation. Failures are the last event of a generation, never thrown.
 import type { Llama } from "node-llama-cpp";
-import type { EngineFailure, ModelInfo, TextEngine, TextEvent, TextRequest } from "../../core/engine.ts";
+import type { EngineFailure, ModelInfo, ModelTraits, TextEngine, TextEvent, TextRequest } from "../../core/engine.ts";
 import { AgentError, messageOf } from "../../core/error.ts";
+import { callTagsOf } from "../call-tags.ts";
 import { canThink, renderChat, type RenderedChat } from "../chat-template.ts";
 import { type Counts, generate, GrammarFailure, isAbort, PromptOverflow, usageFrom } from "./generating.ts";
+import { modelNotes } from "./model-notes.ts";
 import { type LlamaEngineOptions, openModel, type OpenModel, type Plan, planModel } from "./opening.ts";
 import { type Lazily, lazily } from "./lazily.ts";
 
@@ -26,9 +28,12 @@ export function createLlamaEngine(options: LlamaEngineOptions): TextEngine {
   let plan: Plan | undefined;
   let turn: Promise<void> = Promise.resolve();
 
+  const planNow = (): Plan | undefined => model.current()?.plan ?? (plan ??= planQuietly(options));
+
   return {
     kind: "text",
-    info: () => infoOf(options, model.current()?.plan ?? (plan ??= planQuietly(options))),
+    info: () => infoOf(options, planNow()),
+    traits: () => traitsOf(options, planNow()),
     openState: () => (model.current() !== undefined ? "ready" : model.isOpening() ? "loading" : undefined),
     answersApart: () => true,
     countTokens: (text) => model.current()?.tokenizer.count(text),
@@ -128,6 +133,18 @@ function infoOf({ modelId, contextSize }: LlamaEngineOptions, plan: Plan | undef
     input: ["text"],
     contextWindow,
     maxTokens: contextWindow,
+  };
+}
+
+function traitsOf({ modelPath, promptStates }: LlamaEngineOptions, plan: Plan | undefined): ModelTraits {
+  if (!plan) return {};
+  const { chatTemplate, parameterCount } = plan.model;
+  const callTags = callTagsOf(chatTemplate);
+  return {
+    parameters: parameterCount,
+    ...(chatTemplate === undefined ? {} : { chatTemplate }),
+    ...(callTags === undefined ? {} : { callTags }),
+    ...(promptStates === undefined ? {} : { notes: modelNotes(promptStates.directory, modelPath) }),
   };
 }
 

@@ -17,6 +17,7 @@ export function switchableEngine(first: Engine): SwitchableEngine {
     },
     info: () => current.info(),
     answersApart: () => current.kind === "text" && current.answersApart?.() === true,
+    traits: () => (current.kind === "text" ? (current.traits?.() ?? {}) : {}),
     countTokens: (text: string) => current.countTokens?.(text),
     async open(signal: AbortSignal, onProgress: (progress: number) => void) {
       if (current.kind === "text") await current.open(signal, onProgress);

@@ -12,6 +12,7 @@ export function setInJson(text: string, key: string, value: string, lineEnd: str
   const old = findNodeAtLocation(root, path);
   checkKnown(root, key, path, old);
   const now = valueOf(value, old);
+  checkNested(key, old, now);
   return old && getNodeValue(old) === now ? text : applyEdits(text, modify(text, path, now, { formattingOptions: formatOf(text, lineEnd) }));
 }
 
@@ -27,6 +28,14 @@ function pathOf(root: Node, key: string): (string | number)[] {
     node = node && findNodeAtLocation(node, [step]);
   }
   return path;
+}
+
+/** A small model that should set one of several settings replaces them all. */
+function checkNested(key: string, old: Node | undefined, now: unknown): void {
+  if ((old?.type !== "object" && old?.type !== "array") || (typeof now === "object" && now !== null)) return;
+  const names = (old.children ?? []).map((child, index) => (old.type === "array" ? `${key}[${index}]` : `${key}.${String(child.children?.[0]?.value)}`));
+  if (names.length === 0) return;
+  throw new ToolError(`${key} holds ${old.type === "array" ? "a list" : "settings of its own"}: ${names.slice(0, 5).join(", ")}. Name one of these or a new one beside them, or give the whole of it as JSON; nothing was changed`, { details: { advice: names[0] } });
 }
 
 /** A name that stands only further down is meant there, more likely than as a new one at the top. */

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { ActionDecoder, actionText, replyText } from "../../../src/agent/action.ts";
+import { ActionDecoder, actionGrammar, actionText, replyText } from "../../../src/agent/action.ts";
+import { jsonForm, markerForm, tagsForm } from "../../../src/agent/action-form.ts";
 import type { ActionEvent } from "../../../src/core/engine.ts";
+import { accepts, parseGbnf } from "../../support/gbnf.ts";
 
 /** Everything that was read, with neighbouring deltas joined. */
-function read(text: string, pieceChars = text.length): { events: ActionEvent[]; complete: boolean } {
-  const decoder = new ActionDecoder();
+function read(text: string, pieceChars = text.length, form = jsonForm): { events: ActionEvent[]; complete: boolean } {
+  const decoder = new ActionDecoder({ form });
   const events: ActionEvent[] = [];
   for (let at = 0; at < text.length; at += pieceChars) {
     for (const event of decoder.push(text.slice(at, at + pieceChars))) {
@@ -82,4 +84,35 @@ describe("reading an action", () => {
       expect(() => read(text, 9)).toThrow(SyntaxError);
     }
   });
+});
+
+const tags = tagsForm({ open: '<tool_call>\n{"name": "', middle: '", "arguments": ', close: "}\n</tool_call>" });
+
+describe.each([markerForm, tags])("the form $name", (form) => {
+  test("a reply is plain text to the end, however it is cut", () => {
+    for (const text of [reply, "<", "<tool", "{}", "reply: x"]) {
+      const expected = { events: [{ type: "text_start", index: 0, terminal: "reply" }, { type: "text_delta", index: 0, delta: text }, { type: "text_end", index: 0 }], complete: true };
+      for (const size of [1, 2, 3, 7, 1000]) expect(read(replyText(text, form), size, form)).toEqual(expected as never);
+    }
+  });
+
+  test("calls come as calls", () => {
+    const calls = [{ name: "fs.read", arguments: { path: 'a "}{" b</tool_call>', limit: 3 } }, { name: "fs.list", arguments: {} }];
+    for (const size of [1, 4, 1000]) {
+      const { events, complete } = read(actionText(calls, form), size, form);
+      expect([complete, events.filter((event) => event.type === "call_end").map((event) => event.arguments)]).toEqual([true, calls.map((call) => call.arguments)]);
+    }
+  });
+
+  test("a cut call is not complete", () => {
+    const whole = actionText([{ name: "fs.read", arguments: { path: "x" } }], form);
+    const close = form.call("answer", "").close.length;
+    for (const end of [1, 12, whole.length - close - 1]) if (form.name !== "tags" || end >= "<tool_call>".length) expect(read(whole.slice(0, end), 3, form).complete).toBe(false);
+  });
+});
+
+test("between tags a plain reply holds no call", () => {
+  const grammar = parseGbnf(actionGrammar({ form: tags, tools: [], parallelMax: 1 }));
+  const taken = ["Hello <b>\nyou", "<<tool_cal>", "a <tool_call", "x\ty"].map((text) => accepts(grammar, text));
+  expect([taken, ["a <tool_call>", "<<tool_call>x", " x", "", "a\0"].map((text) => accepts(grammar, text))]).toEqual([taken.map(() => true), Array.from({ length: 5 }, () => false)]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { ActionDecoder, actionGrammar } from "../../../src/agent/action.ts";
+import { jsonForm, markerForm, tagsForm } from "../../../src/agent/action-form.ts";
 import { GrammarRules, literal, type JsonSchema } from "../../../src/agent/gbnf.ts";
 import { objectBody, schemaRule } from "../../../src/agent/grammar.ts";
 import { rangePatterns } from "../../../src/agent/number-ranges.ts";
@@ -121,6 +122,8 @@ function randomObject(random: Random, depth: number): z.ZodObject {
   return z.strictObject(Object.fromEntries(entries));
 }
 
+const forms = [jsonForm, markerForm, tagsForm({ open: '<tool_call>\n{"name": "', middle: '", "arguments": ', close: "}\n</tool_call>" })];
+
 describe("tool schemas", () => {
   test(`${schemaCount} random schemas: every sampled action is read back and fits its schema`, () => {
     let sampled = 0;
@@ -132,10 +135,11 @@ describe("tool schemas", () => {
         schema: randomObject(random, 0),
         class: index === 0 ? "read" : "write",
       }));
-      const grammar = parseGbnf(actionGrammar({ tools, parallelMax: 4 }));
+      const form = forms[seed % forms.length] ?? jsonForm;
+      const grammar = parseGbnf(actionGrammar({ form, tools, parallelMax: 4 }));
       for (let round = 0; round < samplesPerSchema; round += 1) {
         const text = sample(grammar, random);
-        const decoder = new ActionDecoder();
+        const decoder = new ActionDecoder({ form });
         const cut = Math.floor(random() * text.length);
         const events = [...decoder.push(text.slice(0, cut)), ...decoder.push(text.slice(cut))];
         expect({ seed, text, complete: decoder.end().complete }).toEqual({ seed, text, complete: true });

@@ -125,6 +125,51 @@ test("a first request that needs no tool gets none, unless it names a file", asy
   expect([await toolsFor("Thanks!"), (await toolsFor("Thanks for a.txt!")) > 0]).toEqual([0, true]);
 });
 
+test("what nothing on this computer tells is only replied to, and that is said", async () => {
+  using at = fixture();
+  const { conversation, offer, request } = bench(at, "Is it raining?", "answer: unknown");
+  expect([(await offer()).tools.length, conversation.note(request)]).toEqual([0, "(Nothing on this computer tells that: say that you can't know it.)"]);
+  await offer();
+  expect(conversation.note(request).match(/Nothing/g)?.length).toBe(1);
+});
+
+test("what a question names and the shown file does not have is told, until a file has it; of a change nothing is", async () => {
+  using at = fixture();
+  for (const [name, text] of [["a.py", "def area(r):\n"], ["b.py", "def Volume(r):\n"]] as const) writeFileSync(join(at.workspace, name), text);
+  const { offer, step } = bench(at, "What does the function volume return, and area()?", "answer: read");
+  await offer();
+  expect([await step("fs.read", { path: "a.py" }), await step("fs.read", { path: "b.py" }), await step("fs.read", { path: "a.py" })]).toEqual(["(a.py has no volume)", "", expect.not.stringContaining("has no")]);
+  const change = bench(at, "Add a function volume to a.py.", "change: append");
+  await change.offer();
+  expect(await change.step("fs.read", { path: "a.py" })).toBe("");
+});
+
+test("a command that takes a name of the workspace for one at the top of the disk is not run, unless the request means that", async () => {
+  using at = fixture();
+  mkdirSync(join(at.workspace, "var/log"), { recursive: true });
+  const first = async (text: string, command: string): Promise<string | undefined> => {
+    const { offer, step } = bench(at, text, "answer: run");
+    await offer();
+    return step("shell.run", { command });
+  };
+  expect(await first("Count what is in var.", "ls /var && ls ./var /variable a/var")).toBe("nothing was run: /var is at the top of the disk, and what is here is called var. Write: ls var && ls ./var /variable a/var");
+  expect(await first("Count what is in /var.", "echo /var")).not.toContain("nothing was run");
+  expect(await first("Count what is in var.", "echo var/log ~/var /usr/var")).not.toContain("nothing was run");
+});
+
+test("a heading that is asked for is not written without its mark, unless it is tried again", async () => {
+  using at = fixture();
+  const { offer, step } = bench(at, 'Write plan.md with the heading "Plan" and a list.', "change: create");
+  const plan = { path: "plan.md", content: "Plan\n- x\n" };
+  await offer();
+  expect(await step("fs.write", plan)).toBe('nothing was written: "Plan" is plain text in Markdown. As a heading it is written # Plan');
+  expect((await offer()).tools.map(({ name }) => name)).toContain("fs.write");
+  expect(await step("fs.write", plan)).toBe("");
+  const other = bench(at, "Write notes.md.", "change: create");
+  await other.offer();
+  expect(await other.step("fs.write", { ...plan, path: "notes.md" })).toBe("");
+});
+
 test("an engine that no grammar binds is told and refused nothing of this", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f.txt"), "a\nb\nc\n");

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { LoopGuard } from "../../../src/agent/loop-guard.ts";
 import { stepOffer } from "../../../src/agent/step-offer.ts";
 import type { Work } from "../../../src/agent/work-plan.ts";
-import type { AgentMessage, ToolCall, ToolResultMessage } from "../../../src/core/message.ts";
+import { usageOf, type AgentMessage, type ToolCall, type ToolResultMessage } from "../../../src/core/message.ts";
 import type { Tool, WorkspaceView } from "../../../src/core/tool.ts";
 import type { WorkKind } from "../../../src/core/work.ts";
 
@@ -44,7 +44,7 @@ test("two steps in a row that bring nothing make way for the other tools", async
   expect(await namesFor(guard, work(true, "edit"))).toBe("fs.read fs.find fs.write fs.edit shell.run");
 });
 
-test("there is no reply before each file that the request names was looked at, for as many steps as it names files", async () => {
+test("there is no reply before each file that the request names was looked at, for one step more than it names files", async () => {
   const mayReply = async (guard: LoopGuard, text: string, planned = work(false, "read")): Promise<boolean> => (await stepOffer({ tools, guard, messages: [user(text)], view, existing: await view.names(), work: planned })).mayReply;
   const guard = guardOf();
   const text = "Compare a.txt and b.txt.";
@@ -54,7 +54,7 @@ test("there is no reply before each file that the request names was looked at, f
   step(guard, "fs.read", { path: "sub/b.txt" });
   expect(await mayReply(guard, text)).toBe(true);
   const other = guardOf();
-  for (const path of ["x", "y", "z"]) step(other, "fs.read", { path });
+  for (const path of ["w", "x", "y", "z"]) step(other, "fs.read", { path });
   expect(await mayReply(other, text)).toBe(true);
 });
 
@@ -89,4 +89,44 @@ test("what is to be run is run before the reply: for a question, and for a chang
   expect(await mayReply(guard, work(false, "run"))).toBe(true);
   step(guard, "fs.edit", { path: "a.txt" });
   expect(await mayReply(guard, work(true, "run", "edit"))).toBe(false);
+});
+
+test("what a change should make is made before anything that is there is changed", async () => {
+  const names = async (missing: readonly string[]): Promise<string> => (await offerOf(guardOf(), "Put it into c.txt and sort a.txt.", work(true, "create", "sort"), missing)).tools.map(({ name }) => name).join(" ");
+  expect([await names(["c.txt"]), await names([])]).toEqual(["fs.read fs.find fs.write", "fs.read fs.find fs.write fs.sort"]);
+});
+
+test("a column is one of the files that are named or were seen, and any where one of these can't be looked into", async () => {
+  const tables: Record<string, string[]> = { "a.txt": ["city", "sum"], "sub/b.txt": ["sum", "date"] };
+  const columns = async (text: string, guard = guardOf(), known = tables): Promise<unknown> => (await stepOffer({ tools, guard, messages: [user(text)], view: { ...view, columns: async (path) => known[path] }, existing: await view.names(), work: work(true, "sort") })).options.names?.columns;
+  expect([await columns("Sort a.txt."), await columns("Sort a.txt and b.txt."), await columns("Sort it."), await columns("Sort a.txt and b.txt.", guardOf(), { "a.txt": ["x"] })]).toEqual([["city", "sum"], ["city", "sum", "date"], [], []]);
+});
+
+test("a change is not replied to while what it should make is not there, until it is stuck", async () => {
+  const guard = guardOf();
+  const reply = async (missing: readonly string[]): Promise<boolean> => (await offerOf(guard, "Write c.txt.", work(true, "create"), missing)).mayReply;
+  expect([await reply(["c.txt"]), await reply([])]).toEqual([false, true]);
+  for (const path of ["a", "b"]) step(guard, "fs.write", { path }, true);
+  expect(await reply(["c.txt"])).toBe(true);
+});
+
+test("what is enough leaves nothing but the reply, unless a named file was not looked at", async () => {
+  const offered = async (text: string): Promise<number> => (await stepOffer({ tools, guard: guardOf(), messages: [user(text)], view, existing: await view.names(), work: work(false, "read"), isEnough: true })).tools.length;
+  expect([await offered("What do they say?"), (await offered("What does a.txt say?")) > 0]).toEqual([0, true]);
+});
+
+test("a very small model changes the files that are named, and looks at nothing else once it has seen them", async () => {
+  const quoting = tools.map((one) => (one.name === "fs.edit" ? tool("fs.edit", { class: "write", serves: ["edit", "replace"], quotes: { file: "path", text: "oldText" } }) : one));
+  const read = (path: string): AgentMessage[] => [
+    { role: "assistant", content: [{ type: "toolCall", id: path, name: "fs.read", arguments: { path } }], api: "", provider: "", model: "", usage: usageOf({}), stopReason: "toolUse", timestamp: 0 },
+    { role: "toolResult", toolCallId: path, toolName: "fs.read", content: [], isError: false, timestamp: 0 },
+  ];
+  const offerFor = async (isVerySmall: boolean, text: string, ...kinds: WorkKind[]) => {
+    const { options, tools: offered } = await stepOffer({ tools: quoting, guard: guardOf(), messages: [user(text), ...read("a.txt"), ...read("sub/b.txt")], view, existing: await view.names(), work: work(true, ...kinds), isVerySmall });
+    return [offered.map(({ name }) => name).join(" "), options.seen?.join(" ")];
+  };
+  expect(await offerFor(true, "Replace x in a.txt.", "replace")).toEqual(["fs.edit", "a.txt"]);
+  expect(await offerFor(true, "Correct x.", "edit")).toEqual(["fs.read fs.find fs.edit", "a.txt sub/b.txt"]);
+  expect(await offerFor(true, "Run a.txt and mend it.", "run", "edit")).toEqual(["fs.read fs.find fs.edit shell.run", "a.txt sub/b.txt"]);
+  expect(await offerFor(false, "Replace x in a.txt.", "replace")).toEqual(["fs.read fs.find fs.edit", "a.txt sub/b.txt"]);
 });

@@ -49,6 +49,8 @@ test.each(settings)("fs.set: %s", async (_name, file, before, key, value, after)
 
 test.each([
   ["a name that is only further down", "a.json", json, "beta", "true", /no beta at the top; there is limits\.beta/],
+  ["settings as one", "a.json", '{"s":{"x":1,"y":2}}', "s", "3", /s holds settings of its own: s\.x, s\.y\. Name one/],
+  ["a list as a text", "a.json", '{"s":["x"]}', "s", "y", /s holds a list: s\[0\]\. Name one/],
   ["a text as an object", "a.json", json, "name.first", "y", /name is no object/],
   ["a list", "a.json", "[1]", "a", "1", /no JSON object/],
   ["broken JSON", "a.json", "{", "a", "1", /can't be read as JSON/],
@@ -118,4 +120,15 @@ test("a question shows the true effect, and outside the workspace nothing of the
   writeFileSync(join(at.outside, "f"), "secret\na\n");
   expect((await at.needs("fs.sort", { path: "f" }))[0]?.preview).toContain("-b\n a\n+b");
   expect(JSON.stringify(await at.needs("fs.sort", { path: join(at.outside, "f") }))).not.toContain("secret");
+});
+
+test.each([
+  ["to the end of a section", "# T\n\n## A\n\na\n\n## B\n\nb\n", "## A", "## N\n\nn", "# T\n\n## A\n\na\n\n## N\n\nn\n\n## B\n\nb\n"],
+  ["behind what is below it", "## A\na\n### A1\nx\n## B\n", "## A", "## N\nn\n", "## A\na\n### A1\nx\n\n## N\nn\n\n## B\n"],
+  ["to the end of the document", "# T\n\n## A\n\na\n", "## A", "## N\n\nn\n", "# T\n\n## A\n\na\n\n## N\n\nn\n"],
+  ["but text right below its heading", "## A\n\na\n", "## A", "new", "## A\nnew\n\na\n"],
+  ["and a smaller heading too", "## A\n\na\n", "## A", "### N\nn", "## A\n### N\nn\n\na\n"],
+  ["with the line ends of the file", "## A\r\na\r\n", "## A", "## N\nn", "## A\r\na\r\n\r\n## N\r\nn\r\n"],
+] as const)("fs.insert puts a section of Markdown %s", async (_name, before, below, text, after) => {
+  expect(await changed("fs.insert", "a.md", before, { below, text })).toBe(after);
 });

@@ -30,13 +30,20 @@ test("a wrong quoted path says what is wrong", async () => {
   expect(await at.call("fs.read", { path: "a\0b" })).toMatchObject({ isError: true, text: expect.stringContaining("NUL") });
 });
 
+test("a list of nothing but hidden names says so", async () => {
+  using at = fixture();
+  expect((await at.call("fs.list", {})).text).toBe("(empty)");
+  for (const path of [".gitignore", ".env"]) await at.call("fs.write", { path, content: "x" });
+  expect([(await at.call("fs.list", {})).text, (await at.call("fs.list", { pattern: "*.md" })).text]).toEqual(["(nothing but hidden names: .env, .gitignore)", "(empty)"]);
+});
+
 test("a list: order, folders, hidden names, pattern, depth, limit", async () => {
   using at = fixture();
   for (const path of ["b.md", "a.md", "c/d.md", "c/e.txt", ".hidden", ".git/config", "node_modules/x.md"]) await at.call("fs.write", { path, content: "x" });
   await at.call("fs.write", { path: ".gitignore", content: "node_modules\n" });
   symlinkSync("c", join(at.workspace, "link"));
   const plain = await at.call("fs.list", {});
-  expect(plain).toMatchObject({ text: "a.md\nb.md\nc/\nlink/\nnode_modules/\n[in these folders: c/d.md, c/e.txt]", details: { path: at.workspace, entries: 5 } });
+  expect(plain).toMatchObject({ text: "a.md\nb.md\nc/\nc/d.md\nc/e.txt\nlink/\nnode_modules/", details: { path: at.workspace, entries: 5 } });
   expect(Object.keys(plain.details)).toEqual(["path", "entries"]);
   for (let index = 0; index < 20; index += 1) await at.call("fs.write", { path: `c/many/${index}`, content: "x" });
   expect((await at.call("fs.list", {})).text).toBe("a.md\nb.md\nc/\nlink/\nnode_modules/");

@@ -51,6 +51,9 @@ test("the files of a folder, by the end of their names; what is ignored or hidde
   expect((await at.call("fs.count", {})).text).toBe(["4 lines in 4 files in .", "3 lines in 2 .md", "1 line in 1 without ending", "0 lines in 1 .png", "Makefile: 1 line", "README.md: 1 line", "docs/b.md.png: no text", "docs/deep/a.md: 2 lines"].join("\n"));
   expect((await at.call("fs.count", { what: "words", path: "docs/deep", glob: "*.md" })).text).toBe("2 words in 1 file in docs/deep\ndocs/deep/a.md: 2 words");
   expect((await at.call("fs.count", { what: "files", path: "docs/deep", glob: "*.none" })).text).toBe("0 files in docs/deep");
+  expect((await at.call("fs.count", { what: "files", path: "docs", pattern: "md$" })).text).toBe('0 lines in 0 of 2 files in docs hold "md$"\n2 files in docs and the 1 folder below: 1 .png, 1 .md');
+  expect(await at.call("fs.count", { what: "files", path: "README.md", pattern: "markdown" })).toMatchObject({ isError: true, text: 'README.md is one file; to count files name a folder: {"what":"files","path":"."}' });
+  expect((await at.call("fs.count", { what: "files", path: "README.md", pattern: "r" })).text).toBe('1 of 1 line in README.md holds "r"');
   for (let index = 0; index < 30; index += 1) writeFileSync(join(at.workspace, `docs/deep/${index}.txt`), "x\n");
   expect((await at.call("fs.count", { path: "docs/deep" })).text).toBe("32 lines in 31 files in docs/deep\n30 lines in 30 .txt\n2 lines in 1 .md");
 });

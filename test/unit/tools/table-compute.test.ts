@@ -121,6 +121,13 @@ test("numbers are exact, whatever is written around them", async () => {
   }
 });
 
+test("the extreme of a text column comes with that of the only column of numbers", async () => {
+  using one = withFile("day,degrees\n2026-07-01,24\n2026-07-02,9\n");
+  expect((await one.ask({ operation: "max", column: "day" })).text).toBe("max of day: 2026-07-02 (2 rows)\nrow: day=2026-07-02, degrees=9\nmax of degrees: 24 (2 rows)\nrow: day=2026-07-01, degrees=24");
+  using two = withFile("day,degrees,rain\n2026-07-01,24,0\n");
+  expect((await two.ask({ operation: "max", column: "day" })).text).toBe("max of day: 2026-07-01 (1 row)\nrow: day=2026-07-01, degrees=24, rain=0");
+});
+
 test("texts, dates and times have an order too", async () => {
   using at = withFile("when\tat\tversion\n2026-01-17\t9:30\t1.9.0\n2025-12-31\t12:05\t1.10.0\n", "a.tsv");
   expect((await at.ask({ operation: "min", column: "when" })).text).toBe("min of when: 2025-12-31 (2 rows)\nrow: when=2025-12-31, at=12:05, version=1.10.0");
