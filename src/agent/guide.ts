@@ -2,8 +2,7 @@
 // was done so far, and from what there is in the workspace.
 import type { Engine } from "../core/engine.ts";
 import type { ToolCall, ToolResultMessage, Usage } from "../core/message.ts";
-import { mentionedFiles, namedFiles, namedFolders } from "../core/named-files.ts";
-import { nearest } from "../core/nearest.ts";
+import { mentionedFiles, namedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
@@ -13,12 +12,11 @@ import { hintOf } from "./hint.ts";
 import { blindReplacement } from "./known-files.ts";
 import { Looking } from "./looking.ts";
 import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
-import { lackingMark } from "./markdown-marks.ts";
 import { fileArguments, offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
 import { rootedName } from "./rooted-name.ts";
 import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
-import { makingKinds } from "../core/work.ts";
+import { WantedNames } from "./wanted-names.ts";
 import { isTalk, WorkPlan } from "./work-plan.ts";
 
 export interface GuideOptions {
@@ -33,9 +31,6 @@ export interface GuideOptions {
   spend: (usage: Usage) => void;
 }
 
-/** How often a name that is not there yet is told, and keeps a reply back. */
-const remindersMax = 3;
-
 export class Guide {
   readonly #options: GuideOptions;
   readonly #view: WorkspaceView | undefined;
@@ -46,9 +41,8 @@ export class Guide {
   readonly #isVerySmall: boolean;
   /** What existed before the last step; undefined where that is not asked for. */
   #names: WorkspaceNames | undefined;
-  /** What the request names and was not there when it came; undefined before that is known. */
-  #wanted: readonly string[] | undefined;
-  #reminders = 0;
+  /** undefined before it is known what exists. */
+  #wanted: WantedNames | undefined;
   /** Files that the model may write anew: made in this turn, or it was told what would be lost. */
   readonly #ownFiles = new Set<string>();
   /** Changes of files that were made in this turn. */
@@ -59,7 +53,6 @@ export class Guide {
   #repeatsChange = false;
   /** What a question names; undefined before the kind of the request is known, and where it is no question. */
   #absent: AbsentThings | undefined;
-  #isMarkTold = false;
   /** Calls that were refused with what to write instead. */
   readonly #advised = new Set<string>();
   /** Special tools by name. */
@@ -84,9 +77,9 @@ export class Guide {
     if (this.#view && !signal.aborted) await this.#know();
     if (this.#isTalk()) return this.#replyAtOnce();
     this.#names = await this.#view?.names();
-    this.#wanted ??= this.#absentNames();
+    if (this.#names) this.#wanted ??= new WantedNames(conversation.request, this.#names);
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
-    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(this.#names) });
+    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing() });
     const isDone = this.#repeatsChange && offer.mayClaim !== false;
     this.#repeatsChange = false;
     if (isDone) return replyOnly;
@@ -108,18 +101,16 @@ export class Guide {
       this.#repeatsChange = true;
       return "you made this change already";
     }
-    const rooted = this.#view && tools.some(({ class: kind, name }) => name === call.name && kind === "shell") ? rootedName(call, this.#names, conversation.request) : undefined;
-    if (rooted !== undefined) this.#advised.add(call.id);
-    if (rooted !== undefined) return rooted;
+    const isCommand = tools.some(({ class: kind, name }) => name === call.name && kind === "shell");
+    const rooted = this.#view && isCommand ? rootedName(call, this.#names, conversation.request) : undefined;
+    if (rooted !== undefined) {
+      this.#advised.add(call.id);
+      return rooted;
+    }
     const isOwn = call.arguments["path"] !== undefined && this.#changedPaths.has(call.arguments["path"]);
     const blind = isOwn ? undefined : blindReplacement(call, tools, this.#names, conversation.messages);
     if (blind !== undefined || !this.#view) return blind;
-    const lacking = this.#isMarkTold ? undefined : lackingMark(call, conversation.request);
-    if (lacking === undefined) return this.#lossOf(call, this.#view);
-    // Said once: the same again is meant so.
-    this.#isMarkTold = true;
-    this.#advised.add(call.id);
-    return lacking;
+    return this.#lossOf(call, this.#view);
   }
 
   /** A small model that should change a part of a file writes it anew and leaves out the rest: said once, before that is lost. */
@@ -151,12 +142,10 @@ export class Guide {
       this.#changedPaths.add(call.arguments["path"]);
     }
     const changed = results.findLast(({ isError, toolName }) => !isError && classes.get(toolName) !== "read");
-    if (changed && this.#view && (this.#wanted?.length ?? 0) > 0) {
-      this.#names = await this.#view.names();
-      const missing = this.#missing(this.#names);
-      if (missing.length > 0) notes.set(changed, [notes.get(changed), `(not there yet: ${missing.join(", ")})`].filter(Boolean).join("\n"));
-      if (missing.length > 0) this.#reminders += 1;
-    }
+    if (!changed || !this.#view || this.#missing().length === 0) return notes;
+    this.#names = await this.#view.names();
+    const reminder = this.#names && this.#plan.work ? this.#wanted?.reminder(this.#names, this.#plan.work) : undefined;
+    notes.set(changed, [notes.get(changed), reminder].filter(Boolean).join("\n"));
     return notes;
   }
 
@@ -167,7 +156,7 @@ export class Guide {
 
   #isDone(): boolean {
     const { work } = this.#plan;
-    return this.#isVerySmall && work !== undefined && this.#missing(this.#names).length === 0 && this.#doing.isDone(work, mentionedFiles(this.#options.conversation.request, this.#names?.files ?? []));
+    return this.#isVerySmall && work !== undefined && this.#missing().length === 0 && this.#doing.isDone(work, mentionedFiles(this.#options.conversation.request, this.#names?.files ?? []));
   }
 
   #showsNamed(calls: readonly ToolCall[]): (result: ToolResultMessage) => boolean {
@@ -195,27 +184,9 @@ export class Guide {
     return replyOnly;
   }
 
-  /** Names of the request that are not there: of a change what it wants made, of a question all that it names. */
-  #missing(names: WorkspaceNames | undefined): string[] {
+  #missing(): string[] {
     const { work } = this.#plan;
-    if (!names || !work || this.#reminders >= remindersMax) return [];
-    if (work.isChange ? !makingKinds.some((kind) => work.kinds.has(kind)) : this.#isAboutExisting(names)) return [];
-    return (this.#wanted ?? []).filter((name) => ![...names.files, ...names.folders].some((path) => path === name || path.endsWith(`/${name}`)));
-  }
-
-  /** The request names a file that is there, or one that is called nearly so. */
-  #isAboutExisting({ files }: WorkspaceNames): boolean {
-    const stems = files.map(stemOf);
-    return mentionedFiles(this.#options.conversation.request, files).length > 0 || (this.#wanted ?? []).some((name) => nearest(stemOf(name), stems) !== undefined);
-  }
-
-  #absentNames(): string[] {
-    if (!this.#names) return [];
-    const { files, folders } = this.#names;
-    // Words in quotes are text rather than names, where they are several.
-    const request = this.#options.conversation.request.replace(/"[^"\n]*"|`[^`\n]*`/g, (quoted) => (/\s/.test(quoted) ? " " : quoted));
-    const named = [...namedFolders(request, folders), ...namedFiles(request)];
-    return named.filter((name) => ![...files, ...folders].some((path) => path === name || path.endsWith(`/${name}`)));
+    return this.#names && work ? (this.#wanted?.missing(this.#names, work) ?? []) : [];
   }
 
   #tellSpecial({ options, tools }: StepOffer): void {
@@ -231,11 +202,6 @@ export class Guide {
 /** Below so many parameters; measured with models of 0.5 and 1.5 billion. */
 const verySmallMax = 1e9;
 const unknownNote = "(Nothing on this computer tells that: say that you can't know it.)";
-
-/** The name of a file without folder and ending. */
-function stemOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1).replace(/(?<=.)\.[^.]*$/, "");
-}
 
 function callKey({ arguments: args, name }: ToolCall): string {
   return JSON.stringify([name, args]);

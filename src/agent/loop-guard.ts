@@ -151,6 +151,7 @@ export class LoopGuard {
       if (tool.class !== "shell" && !tool.quotes && !isAdvised && (result.isError || foundNothing(result))) this.#fruitless.add(tool.name);
       this.#lastStep.push(made);
       this.#remember(made);
+      for (const covered of coveredBy(result)) this.#made.push({ ...made, call: { ...call, arguments: covered } });
     }
     const barren = this.#lastStep.length > 0 && results.every((result) => result.isError || foundNothing(result));
     this.#barrenSteps = barren ? this.#barrenSteps + 1 : 0;
@@ -190,6 +191,12 @@ function isChange({ isError, tool }: Made): boolean {
 
 export function foundNothing({ details }: ToolResultMessage): boolean {
   return typeof details === "object" && details !== null && "matches" in details && details.matches === 0;
+}
+
+/** Arguments with which the same tool would show nothing that this result does not. */
+function coveredBy({ details, isError }: ToolResultMessage): Record<string, unknown>[] {
+  const covers = !isError && isRecord(details) ? details["covers"] : undefined;
+  return Array.isArray(covers) ? covers.filter(isRecord) : [];
 }
 
 /** The same for calls that differ only in the order of their arguments. */

@@ -3,11 +3,11 @@
 import { mentionedFiles } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
+import { makingKinds } from "../core/work.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 import { isKnown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
-import { makingKinds } from "../core/work.ts";
 import { isFor, isTalk, type Work } from "./work-plan.ts";
 
 export interface StepOffer {
@@ -42,28 +42,19 @@ export interface StepState {
   isVerySmall?: boolean;
 }
 
-export async function stepOffer({ tools, guard, messages, view, existing, work, missing = [], isEnough = false, isVerySmall = false }: StepState): Promise<StepOffer> {
+export async function stepOffer(state: StepState): Promise<StepOffer> {
+  const { guard, messages, missing = [], tools, view, work, isEnough = false } = state;
   const left = tools.filter(({ name }) => !guard.excluded.has(name));
   if (!view) return { tools: left, forbidden: new Map(), options: {}, mayReply: true };
-  const all = withNamed(existing, messages);
-  const seen = all?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
-  const request = messages.findLast((message) => message.role === "user");
-  const named = all && request ? mentionedFiles(contentText(request.content), all.files) : [];
-  const missed = missedFiles(existing, messages, seen, guard, work);
-  const isQuestion = work?.isChange === false;
-  const names = all && isQuestion && missed.length > 0 ? { ...all, files: missed } : all;
-  const quotes = await quotesFor(tools, guard, view);
-  const isAbsent = missing.length > 0 && isQuestion;
-  // In the place of a file that is not there a small model reads another one and takes that for the answer.
-  const looks = isQuestion && guard.steps > 0 && missed.length > 0 ? left.filter(({ serves }) => serves?.includes("read")) : [];
-  // Where files are named it changes those, and once it has seen them it looks at nothing else.
-  const isBound = isVerySmall && work?.isChange === true && !work.kinds.has("run") && named.length > 0 && !guard.isStuck;
-  const changeable = isBound ? seen.filter((file) => named.includes(file)) : seen;
-  const fits = fitting(left, guard, work);
-  const offered = (looks.length > 0 ? looks : isBound && work && named.every((file) => seen.includes(file)) ? withoutLooks(fits, work) : fits).filter((tool) => !guard.fruitless.has(tool.name) && !(isAbsent && tool.serves?.includes("read")) && !(missing.length > 0 && work?.isChange === true && changesOnly(tool)));
-  const isUnfinished = missed.length > 0 || isUnrun(offered, guard, work);
+  const known = knownFiles(state);
+  const offered = offeredTools(left, state, known);
+  const isUnfinished = known.missed.length > 0 || isUnrun(offered, guard, work);
   if (isEnough && !isUnfinished) return replyOnly;
+  const { changeable, names, seen } = known;
+  const quotes = await quotesFor(tools, guard, view);
   const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view) }, seen: changeable, quotable: await quotable(offered.some((tool) => tool.quotes) ? changeable : [], view) } : {}), quotes };
+  const isQuestion = work?.isChange === false;
+  const isAbsent = missing.length > 0 && isQuestion;
   // What is not there, or failed when it was run, is an answer.
   const mayGiveUp = !guard.gaveUpEarly || isAbsent || (isQuestion && guard.hasRun);
   return {
@@ -76,19 +67,58 @@ export async function stepOffer({ tools, guard, messages, view, existing, work, 
   };
 }
 
+interface KnownFiles {
+  /** What may be named: of a question first the files that it names. */
+  names: WorkspaceNames | undefined;
+  seen: readonly string[];
+  /** Of these the ones that may be changed. */
+  changeable: readonly string[];
+  /** The request names them, and nothing looked at them yet. */
+  missed: readonly string[];
+  /** A very small model changes the files that the request names, and once it has seen them it looks at nothing else. */
+  mayLook: boolean;
+}
+
+function knownFiles({ existing, guard, isVerySmall = false, messages, tools, work }: StepState): KnownFiles {
+  const all = withNamed(existing, messages);
+  const seen = all?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
+  const named = mentionedFiles(requestIn(messages), all?.files ?? []);
+  const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard);
+  const isBound = isVerySmall && work?.isChange === true && !work.kinds.has("run") && named.length > 0 && !guard.isStuck;
+  return {
+    names: all && work?.isChange === false && missed.length > 0 ? { ...all, files: missed } : all,
+    seen,
+    changeable: isBound ? seen.filter((file) => named.includes(file)) : seen,
+    missed,
+    mayLook: !isBound || named.some((file) => !seen.includes(file)),
+  };
+}
+
+function requestIn(messages: readonly AgentMessage[]): string {
+  const request = messages.findLast((message) => message.role === "user");
+  return request ? contentText(request.content) : "";
+}
+
+function offeredTools(left: readonly Tool[], { guard, missing = [], work }: StepState, { mayLook, missed }: KnownFiles): Tool[] {
+  const isQuestion = work?.isChange === false;
+  const reading = isQuestion && guard.steps > 0 && missed.length > 0 ? left.filter((tool) => tool.class === "read" && (tool.serves?.includes("read") || isFor(tool, work))) : [];
+  const fits = fitting(left, guard, work);
+  const chosen = reading.length > 0 ? reading : work && !mayLook ? withoutLooks(fits, work) : fits;
+  // In the place of a file that is not there a small model reads another one and takes that for the answer.
+  const isOutOfPlace = (tool: Tool): boolean => missing.length > 0 && (isQuestion ? tool.serves?.includes("read") === true : work !== undefined && changesOnly(tool));
+  return chosen.filter((tool) => !guard.fruitless.has(tool.name) && !isOutOfPlace(tool));
+}
+
 /** For a file that exists. What is to be made is made first: a part that is taken out before it was put there is lost. */
 function changesOnly({ class: kind, serves }: Tool): boolean {
   return kind === "write" && serves !== undefined && !serves.some((one) => makingKinds.includes(one));
 }
 
 /**
- * Files that the request names and nothing looked at: an answer now would leave them out. They may be missed when they still are
- * after one step more than there are. A question looks at nothing else before, and reads them when its first look was none.
+ * Named files that nothing looked at: an answer now would leave them out. They may be missed when they still are after one step
+ * more than there are. A question looks at nothing else before, and reads them when its first look was none.
  */
-function missedFiles(existing: WorkspaceNames | undefined, messages: readonly AgentMessage[], seen: readonly string[], guard: LoopGuard, work: Work | undefined): string[] {
-  const request = messages.findLast((message) => message.role === "user");
-  if (!existing || !request || work === undefined || isTalk(work)) return [];
-  const named = mentionedFiles(contentText(request.content), existing.files);
+function missedFiles(named: readonly string[], seen: readonly string[], guard: LoopGuard): string[] {
   return guard.steps > named.length + 1 ? [] : named.filter((file) => !seen.includes(file) && !(named.length === 1 && guard.hasFound(file)) && !guard.hasNamed(file));
 }
 
@@ -144,8 +174,7 @@ async function quotable(files: readonly string[], view: WorkspaceView): Promise<
 
 /** The columns of the files that were seen or are named; none where one of these can't be looked into: any may be written then. */
 async function columnsOf(seen: readonly string[], names: WorkspaceNames, messages: readonly AgentMessage[], view: WorkspaceView): Promise<string[]> {
-  const request = messages.findLast((message) => message.role === "user");
-  const files = new Set([...seen, ...(request ? mentionedFiles(contentText(request.content), names.files) : [])]);
+  const files = new Set([...seen, ...mentionedFiles(requestIn(messages), names.files)]);
   const columns = await Promise.all([...files].map((file) => view.columns(file)));
   const known = new Set(columns.flat());
   return known.has(undefined) || known.size > columnsMax ? [] : [...known].filter((column) => column !== undefined);

@@ -15,20 +15,20 @@ export interface Work {
 
 const system = `Name the kinds of work that the user's request asks for.
 answer: the user only wants to be told something.
-- talk: no file is needed. unknown: nothing on this computer tells it. read: what a file says or does, how files differ. list: which files or folders there are. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of numbers in a table. run: what a command or script prints or says.
+- talk: no file is needed. unknown: nothing on this computer tells it. read: what a file says or does. compare: where two files differ. list: which files or folders there are. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of numbers in a table. run: what a command or script prints or says.
 change: something is to be made or changed.
 - compute, count: a number or a row of a table has to be found out first. create: a new file or folder. edit: one place in a text. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value, or add one. sort: put the lines of a file in another order. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
 
 const examples: readonly (readonly [request: string, work: string])[] = [
   ["How old is Ann?", "answer: read"],
   ["Which colour has the door in house.md?", "answer: read"],
-  ["Where do a.txt and b.txt differ?", "answer: read"],
+  ["Where do a.txt and b.txt differ?", "answer: compare"],
   ["Correct Bob's age in list.txt: he is 41.", "change: edit"],
   ["Write hi.sh that prints hi, run it and tell me the output.", "change: create, run"],
   ["Thanks!", "answer: talk"],
   ["Is my neighbour at home?", "answer: unknown"],
   ["What is 6 times 7?", "answer: talk"],
-  ["Ask git which version it is.", "answer: run"],
+  ["Ask git on which branch we are.", "answer: run"],
   ["Tell me with a command how much of the disk is free.", "answer: run"],
   ["How much did we spend in May? See costs.csv", "answer: compute"],
   ["Rename a.txt to b.txt.", "change: move"],

@@ -1,7 +1,7 @@
 // The kinds of work that a request may ask for, as a model names them and as tools say what they are for.
 
 /** What answers a question. */
-export const answerKinds = ["talk", "unknown", "read", "list", "find", "search", "count", "compute", "run"] as const;
+export const answerKinds = ["talk", "unknown", "read", "compare", "list", "find", "search", "count", "compute", "run"] as const;
 
 /** What is to be found out before something is changed. */
 export const lookKinds = ["count", "compute"] as const;

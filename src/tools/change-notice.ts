@@ -1,6 +1,5 @@
 // What a change would break, or did: a file that its own parser can't read any more, rows unlike the others, lines that are gone.
 import { ToolError } from "../core/error.ts";
-import { plainTitle } from "../core/plain-title.ts";
 import { delimitedTable } from "./table/delimited.ts";
 import type { Place } from "./path.ts";
 
@@ -25,9 +24,6 @@ export function changeNotice({ shown }: Place, before: Buffer | undefined, after
   const parse = parserOf(shown);
   const reason = parse && (before === undefined || before.length === 0) ? failureOf(parse, after) : undefined;
   if (reason !== undefined) return `\n[${shown} can't be read by its own format now: ${reason}]`;
-  const isNewMarkdown = /\.(?:md|markdown)"?$/i.test(shown) && (before === undefined || before.length === 0);
-  const title = isNewMarkdown ? plainTitle(after.toString("utf8")) : undefined;
-  if (title !== undefined) return `\n["${title}" is plain text in Markdown; as a heading it is written # ${title}]`;
   const odd = oddRow(shown, before, after);
   return odd ? `\n[the row ${odd.row} is not written like the others of ${shown}: ${odd.like}]` : "";
 }

@@ -17,7 +17,7 @@ export function contentOf(place: Place, tool: string): Buffer {
     const content = readFileSync(descriptor);
     const { kind } = kindOf(content);
     if (kind === "text") return content;
-    throw new ToolError(`${place.shown} is ${kind === "utf-16" ? "UTF-16 text" : `${kind === "image" ? "an image" : "a binary file"}`}; ${tool} changes plain text only`);
+    throw new ToolError(`${place.shown} is ${kind === "utf-16" ? "UTF-16 text" : `${kind === "image" ? "an image" : "a binary file"}`}; ${tool} takes plain text only`);
   } finally {
     closeSync(descriptor);
   }

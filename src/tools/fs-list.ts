@@ -54,8 +54,8 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
       const below = recursive || limitReached || args.pattern !== undefined ? [] : await filesBelow(place, lines, context);
       const note = limitReached ? `\n[${list.shown} shown, ${recursive ? "there are" : left} more; narrow it with pattern or path]` : "";
       return {
-        content: [{ type: "text", text: (below.length > 0 ? withBelow(lines, below) : list.text || (await emptyText(place, args, context))) + note + unreadableNote(report) }],
-        details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}) },
+        content: [{ type: "text", text: (list.text || (await emptyText(place, args, context))) + (below.length > 0 ? `\n[in these folders: ${below.join(", ")}]` : "") + note + unreadableNote(report) }],
+        details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}), ...(below.length > 0 ? { covers: coveredFolders(args.path, below) } : {}) },
       };
     },
   };
@@ -85,9 +85,10 @@ async function filesBelow(place: Place, names: readonly string[], { signal, work
   return below;
 }
 
-/** Each file behind its folder. */
-function withBelow(names: readonly string[], below: readonly string[]): string {
-  return names.flatMap((name) => [name, ...(name.endsWith("/") ? below.filter((file) => file.startsWith(name)) : [])]).join("\n");
+/** Calls that would show nothing else: of each folder whose files are shown already. */
+function coveredFolders(path: string, below: readonly string[]): { path: string }[] {
+  const folders = below.flatMap((file) => file.split("/").slice(0, -1).map((_, index, parts) => parts.slice(0, index + 1).join("/")));
+  return [...new Set(folders)].map((folder) => ({ path: path === "." ? folder : `${path.replace(/\/$/, "")}/${folder}` }));
 }
 
 const belowMax = 20;

@@ -1,6 +1,7 @@
 // The built-in tools that touch files and run commands.
 import type { Tool } from "../core/tool.ts";
 import { fsAppend } from "./fs-append.ts";
+import { fsCompare } from "./fs-compare.ts";
 import { fsCount } from "./fs-count.ts";
 import { fsEdit, fsReplace } from "./fs-edit.ts";
 import { fsCut, fsInsert } from "./fs-lines.ts";
@@ -22,5 +23,5 @@ export type { ShellOptions, ToolOptions } from "./tool-options.ts";
 
 /** In the order in which the model is told of them. */
 export function builtinTools(options: ToolOptions): Tool[] {
-  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsCount(options), tableCompute(options), fsWrite(options), fsAppend(options), fsEdit(options), fsReplace(options), fsInsert(options), fsCut(options), fsSet(options), fsSort(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options), ...(options.skills ? [skillView(options.skills)] : [])];
+  return [fsList(options), fsRead(options), fsFind(options), fsGrep(options), fsCompare(options), fsCount(options), tableCompute(options), fsWrite(options), fsAppend(options), fsEdit(options), fsReplace(options), fsInsert(options), fsCut(options), fsSet(options), fsSort(options), fsMove(options), fsCopy(options), fsTrash(options), shellRun(options), ...(options.skills ? [skillView(options.skills)] : [])];
 }

@@ -157,19 +157,6 @@ test("a command that takes a name of the workspace for one at the top of the dis
   expect(await first("Count what is in var.", "echo var/log ~/var /usr/var")).not.toContain("nothing was run");
 });
 
-test("a heading that is asked for is not written without its mark, unless it is tried again", async () => {
-  using at = fixture();
-  const { offer, step } = bench(at, 'Write plan.md with the heading "Plan" and a list.', "change: create");
-  const plan = { path: "plan.md", content: "Plan\n- x\n" };
-  await offer();
-  expect(await step("fs.write", plan)).toBe('nothing was written: "Plan" is plain text in Markdown. As a heading it is written # Plan');
-  expect((await offer()).tools.map(({ name }) => name)).toContain("fs.write");
-  expect(await step("fs.write", plan)).toBe("");
-  const other = bench(at, "Write notes.md.", "change: create");
-  await other.offer();
-  expect(await other.step("fs.write", { ...plan, path: "notes.md" })).toBe("");
-});
-
 test("an engine that no grammar binds is told and refused nothing of this", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f.txt"), "a\nb\nc\n");

@@ -22,6 +22,15 @@ function bench() {
   return { guard, step, forbidden };
 }
 
+test("what a result covers is not looked at by itself, until something changed", () => {
+  const { guard, step, forbidden } = bench();
+  const call: ToolCall = { type: "toolCall", id: "c", name: "read", arguments: { path: "." } };
+  guard.record([call], [{ role: "toolResult", toolCallId: "c", toolName: "read", content: [], details: { covers: [{ path: "a" }, { path: "b" }] }, isError: false, timestamp: 0 }]);
+  expect(forbidden()).toEqual([".", "a", "b"]);
+  step("write", "c");
+  expect(forbidden()).toEqual([]);
+});
+
 describe("after a compaction", () => {
   test("the next step goes on, the one after it may look again", () => {
     const { guard, step, forbidden } = bench();

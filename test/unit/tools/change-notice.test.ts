@@ -22,13 +22,6 @@ test.each([
   expect(at.needs("fs.edit", { path: name, oldText: oldText.replace("1", "2"), newText })).rejects.toThrow("nothing was changed");
 });
 
-test("a new Markdown document whose title lacks its mark", async () => {
-  using at = fixture();
-  const notice = async (content: string, path = "a.md"): Promise<string> => (await at.call("fs.write", { path, content })).text.split("\n").slice(1).join("\n");
-  expect(await notice("Plan\n- buy paint\n")).toBe('["Plan" is plain text in Markdown; as a heading it is written # Plan]');
-  expect([await notice("Plan\n\nx\n", "b.md"), await notice("# Plan\n- x\n", "c.md"), await notice("We met.\n\nx\n", "d.md"), await notice("Plan\n- x\n", "e.txt"), await notice("- x\n- y\n", "f.md")].map((text) => text !== "")).toEqual([true, false, false, false, false]);
-});
-
 test("a file that was broken before is no news", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "a.json"), '{"a": 1,,}\n');

@@ -40,7 +40,7 @@ test("a word in small letters is replaced at the beginning of a sentence too, in
 test.each([
   ["abc\n", { oldText: "zzzzzz", newText: "" }, "oldText is not in f (0 places), so nothing was changed; no line resembles it; read the file first"],
   ["a\n", { oldText: "a", newText: "a" }, "newText is the same as oldText (line ends are kept as they are); f was not changed"],
-  ["a\0b", { oldText: "a", newText: "b" }, "f is a binary file; fs.replace changes plain text only"],
+  ["a\0b", { oldText: "a", newText: "b" }, "f is a binary file; fs.replace takes plain text only"],
 ])("changes nothing in %j", async (before, args, text) => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f"), before);

@@ -1,0 +1,37 @@
+// The settings of a configuration file as one flat list, for comparing them.
+import { parse, type ParseError } from "jsonc-parser";
+
+/** Values by their keys with the sections before them, as they are written; undefined when the text is no list of settings. */
+export function settingsIn(text: string, shown: string): Map<string, string> | undefined {
+  const ending = /\.([a-z]+)"?$/i.exec(shown)?.[1]?.toLowerCase();
+  if (ending === "json" || ending === "jsonc") return ofJson(text);
+  return ["ini", "cfg", "conf", "toml", "env", "properties"].includes(ending ?? "") ? ofLines(text) : undefined;
+}
+
+function ofJson(text: string): Map<string, string> | undefined {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  if (errors.length > 0 || typeof value !== "object" || value === null) return undefined;
+  const settings = new Map<string, string>();
+  const take = (inner: unknown, path: string): void => {
+    const entries = typeof inner === "object" && inner !== null ? Object.entries(inner) : [];
+    if (entries.length === 0) settings.set(path, JSON.stringify(inner));
+    for (const [key, deeper] of entries) take(deeper, Array.isArray(inner) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`);
+  };
+  take(value, "");
+  return settings;
+}
+
+function ofLines(text: string): Map<string, string> | undefined {
+  const settings = new Map<string, string>();
+  let section = "";
+  for (const line of text.split("\n").map((one) => one.trim())) {
+    if (line === "" || /^[#;]/.test(line)) continue;
+    const [, name] = /^\[([^\]]+)\]$/.exec(line) ?? [];
+    const [, key, value] = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(line) ?? [];
+    if (name !== undefined) section = `${name}.`;
+    else if (key === undefined || value === undefined) return undefined;
+    else settings.set(section + key, value);
+  }
+  return settings;
+}
