@@ -1,7 +1,7 @@
 // What a turn offers the model before each step and tells it beside each result: made from the plan of its work, from what
 // was done so far, and from what there is in the workspace.
 import type { Engine } from "../core/engine.ts";
-import type { ToolCall, ToolResultMessage, Usage } from "../core/message.ts";
+import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
 import { mentionedFiles, namedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
@@ -9,7 +9,7 @@ import { AbsentThings } from "./absent-things.ts";
 import { Doing } from "./doing.ts";
 import { settleForm } from "./form-choice.ts";
 import { hintOf } from "./hint.ts";
-import { blindReplacement } from "./known-files.ts";
+import { blindReplacement, isKnown } from "./known-files.ts";
 import { Looking } from "./looking.ts";
 import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { fileArguments, offeredArguments } from "./offer.ts";
@@ -17,7 +17,7 @@ import { toolLine } from "./prompt.ts";
 import { rootedName } from "./rooted-name.ts";
 import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
 import { WantedNames } from "./wanted-names.ts";
-import { isTalk, WorkPlan } from "./work-plan.ts";
+import { isTalk, type Work, WorkPlan } from "./work-plan.ts";
 
 export interface GuideOptions {
   engine: Engine;
@@ -130,7 +130,7 @@ export class Guide {
   async record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Promise<Map<ToolResultMessage, string>> {
     const notes = this.#guard.record(calls, results, this.#advised);
     this.#doing.record(calls, results);
-    if (this.#view && this.#plan.work) this.#looking.record(this.#plan.work, results, this.#showsNamed(calls));
+    if (this.#view && this.#plan.work) this.#look(this.#plan.work, calls, results);
     // Nothing is left but to reply: what not to do would only be repeated there.
     if (this.#looking.isOver) notes.clear();
     const absent = await this.#absent?.notes(calls, results);
@@ -159,14 +159,22 @@ export class Guide {
     return this.#isVerySmall && work !== undefined && this.#missing().length === 0 && this.#doing.isDone(work, mentionedFiles(this.#options.conversation.request, this.#names?.files ?? []));
   }
 
-  #showsNamed(calls: readonly ToolCall[]): (result: ToolResultMessage) => boolean {
+  #look(work: Work, calls: readonly ToolCall[], results: readonly ToolResultMessage[]): void {
     const { conversation, tools } = this.#options;
-    const named = new Set<unknown>(mentionedFiles(conversation.request, this.#names?.files ?? []));
-    return ({ toolCallId, toolName }) => {
-      const tool = tools.find(({ name }) => name === toolName);
+    const files = this.#names?.files ?? [];
+    const named = new Set(mentionedFiles(conversation.request, files));
+    const shownBy = ({ toolCallId, toolName }: ToolResultMessage): unknown[] => {
+      const tool = tools.find(({ class: kind, name }) => name === toolName && kind === "read");
       const call = calls.find(({ id }) => id === toolCallId);
-      return tool?.class === "read" && fileArguments(tool).some((argument) => named.has(call?.arguments[argument]));
+      return tool ? fileArguments(tool).map((argument) => call?.arguments[argument]) : [];
     };
+    const isNew = (file: string, shown: readonly unknown[]): boolean => !shown.includes(file) && !isKnown(file, conversation.messages, tools);
+    this.#looking.record(
+      work,
+      results,
+      (result) => shownBy(result).some((file) => named.has(String(file))),
+      (result) => shownBy(result).length > 0 && mentionedFiles(contentText(result.content), files).some((file) => isNew(file, shownBy(result))),
+    );
   }
 
   /** A first request that needs no tool: a small model would look at whatever file there is. */

@@ -6,6 +6,8 @@ import type { Tool } from "../core/tool.ts";
 import { foundNothing } from "./loop-guard.ts";
 import { isFor, isTalk, type Work } from "./work-plan.ts";
 
+const never = (_result: ToolResultMessage): boolean => false;
+
 /** Steps behind a fitting one that find something else. */
 const straysMax = 2;
 
@@ -16,6 +18,7 @@ export class Looking {
   readonly #straysMax: number;
   #hasFound = false;
   #strays = 0;
+  #leadsOn = false;
 
   /** @param isVerySmall whether the first thing that fits is enough */
   constructor(tools: readonly Tool[], isVerySmall: boolean) {
@@ -24,16 +27,18 @@ export class Looking {
   }
 
   get isOver(): boolean {
-    return this.#hasFound && this.#strays >= this.#straysMax;
+    return this.#hasFound && !this.#leadsOn && this.#strays >= this.#straysMax;
   }
 
   /**
    * Takes the results of a step.
    * @param isNamed whether a result shows a file that the request names, which fits whatever it asks for
+   * @param leadsOn whether a result shows a file that speaks of another one, which was not looked at
    */
-  record(work: Work, results: readonly ToolResultMessage[], isNamed: (result: ToolResultMessage) => boolean = () => false): void {
+  record(work: Work, results: readonly ToolResultMessage[], isNamed = never, leadsOn = never): void {
     if (work.isChange || isTalk(work)) return;
     const found = results.filter((result) => !result.isError && !foundNothing(result) && !this.#texts.has(contentText(result.content)));
+    this.#leadsOn = found.some(leadsOn);
     for (const { content } of results) this.#texts.add(contentText(content));
     const fits = found.some((result) => {
       const tool = this.#tools.get(result.toolName);

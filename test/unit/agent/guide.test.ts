@@ -157,6 +157,24 @@ test("a command that takes a name of the workspace for one at the top of the dis
   expect(await first("Count what is in var.", "echo var/log ~/var /usr/var")).not.toContain("nothing was run");
 });
 
+test("a very small model replies to the first look that fits, unless that speaks of another file, and once a change is made", async () => {
+  using at = fixture();
+  for (const [name, text] of [["a.txt", "Next: read b.txt.\n"], ["b.txt", "The code is 7.\n"], ["c.ini", "x = 1\n"]] as const) writeFileSync(join(at.workspace, name), text);
+  const small = (plan: string): TextEngine => ({ ...planning(plan), traits: () => ({ parameters: 5e8 }) });
+  const { offer, step } = bench(at, "Read a.txt and follow it. What is the code?", "", small("answer: read"));
+  await offer();
+  await step("fs.read", { path: "a.txt" });
+  expect((await offer()).tools.length > 0).toBe(true);
+  await step("fs.read", { path: "b.txt" });
+  expect((await offer()).tools.length).toBe(0);
+  const change = bench(at, "Set x in c.ini to 2.", "", small("change: set"));
+  await change.offer();
+  await change.step("fs.read", { path: "c.ini" });
+  expect((await change.offer()).tools.map(({ name }) => name)).toEqual(["fs.edit", "fs.set"]);
+  await change.step("fs.set", { path: "c.ini", key: "x", value: "2" });
+  expect((await change.offer()).tools.length).toBe(0);
+});
+
 test("an engine that no grammar binds is told and refused nothing of this", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f.txt"), "a\nb\nc\n");

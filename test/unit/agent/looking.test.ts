@@ -38,3 +38,13 @@ test("a very small model has enough with the first thing that fits", () => {
   const steps = [result("fs.list", "a"), result("fs.read", "b")];
   expect([over(question("read"), steps, true), over(question("read"), steps), over(question("talk"), steps, true)]).toEqual([[false, true], [false, false], [false, false]]);
 });
+
+test("a file that speaks of another one leads on, also a very small model", () => {
+  const looking = new Looking(tools, true);
+  const leadsOn = ({ content: [block] }: ToolResultMessage): boolean => block?.type === "text" && block.text.startsWith("Next");
+  const after = ["Next: b", "Next: c", "the end"].map((text) => {
+    looking.record(question("read"), [result("fs.read", text)], undefined, leadsOn);
+    return looking.isOver;
+  });
+  expect(after).toEqual([false, false, true]);
+});
