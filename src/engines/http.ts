@@ -145,7 +145,7 @@ class Exchange {
   }
 
   async send(): Promise<Response> {
-    const { apiKey, headers, url } = this.#server;
+    const { apiKey, headers, local, url } = this.#server;
     const { body, path } = this.#request;
     const target = URL.parse(url);
     if (!target || !/^https?:$/.test(target.protocol)) throw this.failed("bad_request", "is no http or https URL");
@@ -161,6 +161,8 @@ class Exchange {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       // Following would hand the headers to another host.
       redirect: "manual",
+      // A connection that waits may be closed by the server just as it is used; on this machine a new one costs nothing.
+      keepalive: !local,
       signal: this.#controller.signal,
     });
   }

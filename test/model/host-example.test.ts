@@ -19,10 +19,19 @@ const watch = `(() => {
   new MutationObserver((changes) => changes.forEach(({ addedNodes, target }) => [...addedNodes].forEach((node) => note(node.nodeType === 1 ? node : target)))).observe(document.getElementById("chat"), { childList: true, subtree: true });
 })()`;
 
+/** A question may be withdrawn while the pointer is on its way. */
+async function deny(page: Page): Promise<void> {
+  try {
+    await page.click("#deny");
+  } catch (error) {
+    if (await page.read<boolean>(isOpen)) throw error;
+  }
+}
+
 /** Waits for the end of the turn; who is asked says no. */
 async function untilReady(page: Page): Promise<void> {
   await until("the turn is over", async () => {
-    if (await page.read<boolean>(isOpen)) await page.click("#deny");
+    if (await page.read<boolean>(isOpen)) await deny(page);
     return await page.read<boolean>(status("ready"));
   }, turnLimitMs);
 }

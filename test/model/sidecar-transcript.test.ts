@@ -28,7 +28,11 @@ async function answerTo(host: SidecarHost, id: string | number, approved = true)
   return found ?? { kind: "response", id: "", payload: null };
 }
 
-const turnEnds = ["reply", "finish", "max_steps"];
+/** So small a model may write until it is cut; then the turn fails, and says so. */
+function isEnd({ payload }: Frame): boolean {
+  const { error, reason } = (payload ?? {}) as { error?: { category?: unknown }; reason?: unknown };
+  return ["reply", "finish", "max_steps"].includes(String(reason)) || (reason === "failed" && error?.category === "model");
+}
 
 test("turns, questions, a cancel, a compaction and a resumed session keep the contract", async () => {
   using folder = makeWorkspace({ "workspace/notes.txt": "The meeting is on Tuesday.\n", "state/config.json": JSON.stringify(config) });
@@ -39,7 +43,7 @@ test("turns, questions, a cancel, a compaction and a resumed session keep the co
     using host = hostOfExecutable({ folder, timeoutMs: 6 * turnLimitMs });
     host.sessionId = sessionId = String((await answerTo(host, host.send("start_session", session))).payload?.["sessionId"]);
     const first = await answerTo(host, host.message("Read notes.txt and tell me the day of the meeting."));
-    expect([turnEnds.includes(String(first.payload?.["reason"])), first.payload?.["turnIndex"]]).toEqual([true, 0]);
+    expect([isEnd(first), first.payload?.["turnIndex"]]).toEqual([true, 0]);
     expect(JSON.stringify(first.payload)).toMatch(/"completionTokens":[1-9]/);
 
     // No tool of such a model's choice is certain; a question that does come is answered, here with a no.
@@ -64,9 +68,7 @@ test("turns, questions, a cancel, a compaction and a resumed session keep the co
   const resumed = await answerTo(again, again.send("start_session", { ...session, resumeSessionId: sessionId }));
   expect(resumed.payload).toEqual({ sessionId, resumed: true });
   const last = await answerTo(again, again.message("Hello.", { maxSteps: 1 }));
-  // So small a model may write until it is cut; then the turn fails, and says so.
-  const { error, reason } = (last.payload ?? {}) as { error?: { category?: unknown }; reason?: unknown };
-  expect([turnEnds.includes(String(reason)) || (reason === "failed" && error?.category === "model"), last.payload?.["turnIndex"], last.payload?.["turnCount"]]).toEqual([true, turns, turns + 1]);
+  expect([isEnd(last), last.payload?.["turnIndex"], last.payload?.["turnCount"]]).toEqual([true, turns, turns + 1]);
   expect(await again.end()).toEqual({ exitCode: 0, breaches: [] });
   expect(checkSeen()).toEqual([]);
 }, 8 * turnLimitMs);
