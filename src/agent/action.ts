@@ -113,7 +113,9 @@ export class ActionDecoder {
     const isReply = phase.at === "string" || phase.at === "plain" || (phase.at === "value" && phase.reply);
     if (isReply) events.push({ type: "text_end", index: this.#index });
     const isBetween = phase.at === "head" && phase.text.trim() === "" && this.#index >= 0;
-    return { events, complete: isBetween || phase.at === "tail" || phase.at === "plain" };
+    // The end of a number or of true shows in nothing that follows.
+    const isBare = phase.at === "value" && phase.reply && phase.close === "" && /^[^\s{["]/.test(phase.reader.text.trim());
+    return { events, complete: isBetween || isBare || phase.at === "tail" || phase.at === "plain" };
   }
 
   #advance(text: string, events: ActionEvent[]): string {

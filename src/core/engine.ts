@@ -143,7 +143,8 @@ export interface CallTags {
 export interface ModelTraits {
   parameters?: number;
   chatTemplate?: string;
-  callTags?: CallTags;
+  /** Lets the template render calls, which takes its time. */
+  callTags?(): CallTags | undefined;
   /** What was found out about the model, for later processes; text by name. */
   notes?: { read(name: string): Promise<string | undefined>; write(name: string, text: string): Promise<unknown> };
 }

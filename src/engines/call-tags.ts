@@ -1,6 +1,6 @@
 // What a model's own chat template writes around a tool call, found by letting it render one. A model was trained on that.
 import type { CallTags } from "../core/engine.ts";
-import { runTemplate } from "./template-run.ts";
+import { runTemplate, UselessTemplate } from "./template-run.ts";
 
 const toolName = "probe_tool";
 const argumentName = "probe_argument";
@@ -12,21 +12,26 @@ const tools = [{ type: "function", function: { name: toolName, description: "?",
 export function callTagsOf(template: string | undefined): CallTags | undefined {
   if (template === undefined || !template.includes("tool_calls")) return undefined;
   const asObject = { [argumentName]: value };
-  return rendered(template, asObject) ?? rendered(template, JSON.stringify(asObject));
+  for (const args of [asObject, JSON.stringify(asObject)]) {
+    try {
+      const tags = rendered(template, args);
+      if (tags) return tags;
+    } catch (error) {
+      // Each template has its own idea of what a call is; one that met a bound would only meet it again.
+      if (error instanceof UselessTemplate) return undefined;
+    }
+  }
+  return undefined;
 }
 
+/** @throws what the template has against such a call */
 function rendered(template: string, args: unknown): CallTags | undefined {
-  try {
-    const run = (messages: readonly unknown[], isOpen: boolean): string => runTemplate(template, { messages, tools, bos_token: "", eos_token: "", add_generation_prompt: isOpen });
-    const start = run([request], true);
-    const call = { id: "123456789", type: "function", function: { name: toolName, arguments: args } };
-    const called = answerIn(run([request, { role: "assistant", content: "", tool_calls: [call] }], false), start);
-    const said = answerIn(run([request, { role: "assistant", content: value }], false), start);
-    return called === undefined || said === undefined ? undefined : tagsIn(called, said.slice(said.indexOf(value) + value.length));
-  } catch {
-    // Each template has its own idea of what a call is; one that refuses ours has none that could be used.
-    return undefined;
-  }
+  const run = (messages: readonly unknown[], isOpen: boolean): string => runTemplate(template, { messages, tools, bos_token: "", eos_token: "", add_generation_prompt: isOpen });
+  const start = run([request], true);
+  const call = { id: "123456789", type: "function", function: { name: toolName, arguments: args } };
+  const called = answerIn(run([request, { role: "assistant", content: "", tool_calls: [call] }], false), start);
+  const said = answerIn(run([request, { role: "assistant", content: value }], false), start);
+  return called === undefined || said === undefined ? undefined : tagsIn(called, said.slice(said.indexOf(value) + value.length));
 }
 
 function answerIn(chat: string, start: string): string | undefined {

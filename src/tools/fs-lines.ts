@@ -66,12 +66,22 @@ function inserted(before: Buffer, { below, text }: FsInsertArguments, place: Pla
 
 /** Below a heading another section would take its text away: it goes to that one's end. undefined where no section is added. */
 function sectionEnd(lines: readonly Buffer[], last: number, text: string): number | undefined {
-  const levelOf = (line: string | undefined): number => /^(#{1,6}) \S/.exec(line ?? "")?.[1]?.length ?? Infinity;
-  const level = levelOf(lines[last - 1]?.toString("utf8"));
-  const added = levelOf(text.split("\n").find((line) => line.trim() !== ""));
+  const levels = headingLevels(lines.map((line) => line.toString("utf8")));
+  const level = levels[last - 1] ?? Infinity;
+  const [added = Infinity] = headingLevels(text.split("\n").filter((line) => line.trim() !== ""));
   if (level === Infinity || added > level) return undefined;
-  const next = lines.findIndex((line, index) => index >= last && levelOf(line.toString("utf8")) <= level);
+  const next = levels.findIndex((other, index) => index >= last && other <= level);
   return next < 0 ? lines.length : next;
+}
+
+/** Of each line; Infinity for what is no heading, such as a comment in fenced code. */
+function headingLevels(lines: readonly string[]): number[] {
+  let fence: string | undefined;
+  return lines.map((line) => {
+    const [, mark] = /^ {0,3}(```|~~~)/.exec(line) ?? [];
+    if (mark !== undefined && (fence === undefined || fence === mark)) fence = fence === undefined ? mark : undefined;
+    return fence === undefined ? (/^(#{1,6}) \S/.exec(line)?.[1]?.length ?? Infinity) : Infinity;
+  });
 }
 
 function isBlank(line: Buffer | undefined): boolean {

@@ -139,11 +139,9 @@ function infoOf({ modelId, contextSize }: LlamaEngineOptions, plan: Plan | undef
 function traitsOf({ modelPath, promptStates }: LlamaEngineOptions, plan: Plan | undefined): ModelTraits {
   if (!plan) return {};
   const { chatTemplate, parameterCount } = plan.model;
-  const callTags = callTagsOf(chatTemplate);
   return {
     parameters: parameterCount,
-    ...(chatTemplate === undefined ? {} : { chatTemplate }),
-    ...(callTags === undefined ? {} : { callTags }),
+    ...(chatTemplate === undefined ? {} : { chatTemplate, callTags: () => callTagsOf(chatTemplate) }),
     ...(promptStates === undefined ? {} : { notes: modelNotes(promptStates.directory, modelPath) }),
   };
 }

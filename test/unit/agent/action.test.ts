@@ -111,6 +111,17 @@ describe.each([markerForm, tags])("the form $name", (form) => {
   });
 });
 
+test.each([jsonForm, markerForm, tags])("a reply that is a JSON value, in the form $name", (form) => {
+  for (const value of ["12", "true", '{"a":[1]}', '"x"']) {
+    const { close = "", open } = form.reply("answer", true);
+    const decoder = new ActionDecoder({ form, jsonReply: true });
+    const events = [...(open + value + close)].flatMap((character) => decoder.push(character));
+    const end = decoder.end();
+    const said = events.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
+    expect([said, end.complete, [...events, ...end.events].filter(({ type }) => type === "text_end").length]).toEqual([value, true, 1]);
+  }
+});
+
 test("between tags a plain reply holds no call", () => {
   const grammar = parseGbnf(actionGrammar({ form: tags, tools: [], parallelMax: 1 }));
   const taken = ["Hello <b>\nyou", "<<tool_cal>", "a <tool_call", "x\ty"].map((text) => accepts(grammar, text));

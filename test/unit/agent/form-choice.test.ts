@@ -52,12 +52,12 @@ test.each([
   ["the simplest of equal ones", { json: 4, marker: 4, tags: 4 }, "json", ["json", "marker", "tags"]],
 ] as const)("a family that is not known writes %s", async (_name, right, form, asked) => {
   const notes = notesOf();
-  const first = model(right, { chatTemplate: "T", callTags, notes });
+  const first = model(right, { chatTemplate: "T", callTags: () => callTags, notes });
   await settle(first.engine);
   expect([formOf(first.engine).name, first.asked, notes.kept]).toEqual([form, [...asked], { "action-form": form }]);
   expect(first.requests.every(({ purpose, temperature }) => purpose === "plan" && temperature === 0)).toBe(true);
   await settle(first.engine);
-  const later = model(right, { chatTemplate: "T", callTags, notes });
+  const later = model(right, { chatTemplate: "T", callTags: () => callTags, notes });
   await settle(later.engine);
   expect([formOf(later.engine).name, later.asked, first.requests.length % 5]).toEqual([form, [], 0]);
 });

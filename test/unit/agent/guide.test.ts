@@ -154,6 +154,9 @@ test("a command that takes a name of the workspace for one at the top of the dis
   };
   expect(await first("Count what is in var.", "ls /var && ls ./var /variable a/var")).toBe("nothing was run: /var is at the top of the disk, and what is here is called var. Write: ls var && ls ./var /variable a/var");
   expect(await first("Count what is in /var.", "echo /var")).not.toContain("nothing was run");
+  mkdirSync(join(at.workspace, "bin"));
+  expect(await first("Count what is in var.", "/bin/echo var /var/none")).not.toContain("nothing was run");
+  expect(await first("Count what is in var.", "ls /var/log/")).toContain("Write: ls var/log/");
   expect(await first("Count what is in var.", "echo var/log ~/var /usr/var")).not.toContain("nothing was run");
 });
 

@@ -125,6 +125,7 @@ test("a question shows the true effect, and outside the workspace nothing of the
 test.each([
   ["to the end of a section", "# T\n\n## A\n\na\n\n## B\n\nb\n", "## A", "## N\n\nn", "# T\n\n## A\n\na\n\n## N\n\nn\n\n## B\n\nb\n"],
   ["behind what is below it", "## A\na\n### A1\nx\n## B\n", "## A", "## N\nn\n", "## A\na\n### A1\nx\n\n## N\nn\n\n## B\n"],
+  ["behind fenced code with a comment", "## A\n```sh\n# x\n```\n## B\n", "## A", "## N\nn", "## A\n```sh\n# x\n```\n\n## N\nn\n\n## B\n"],
   ["to the end of the document", "# T\n\n## A\n\na\n", "## A", "## N\n\nn\n", "# T\n\n## A\n\na\n\n## N\n\nn\n"],
   ["but text right below its heading", "## A\n\na\n", "## A", "new", "## A\nnew\n\na\n"],
   ["and a smaller heading too", "## A\n\na\n", "## A", "### N\nn", "## A\n### N\nn\n\na\n"],
