@@ -66,5 +66,5 @@ test("what is no text, missing, or outside", async () => {
   expect(await at.needs("fs.count", { path: at.outside })).toMatchObject([{ category: "fs_read_outside" }]);
   at.context.signal = AbortSignal.abort();
   writeFileSync(join(at.workspace, "f"), "x");
-  expect(at.tool("fs.count").run(at.tool("fs.count").schema.parse({ path: "f" }), at.context)).rejects.toThrow();
+  await expect(at.tool("fs.count").run(at.tool("fs.count").schema.parse({ path: "f" }), at.context)).rejects.toThrow();
 });
