@@ -12,9 +12,9 @@ import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
 import { Looking } from "./looking.ts";
 import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
+import { Objections } from "./objections.ts";
 import { fileArguments, offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
-import { rootedName } from "./rooted-name.ts";
 import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
 import { WantedNames } from "./wanted-names.ts";
 import { isTalk, type Work, WorkPlan } from "./work-plan.ts";
@@ -43,18 +43,16 @@ export class Guide {
   #names: WorkspaceNames | undefined;
   /** undefined before it is known what exists. */
   #wanted: WantedNames | undefined;
-  /** Files that the model may write anew: made in this turn, or it was told what would be lost. */
-  readonly #ownFiles = new Set<string>();
+  /** undefined for engines that no grammar binds. */
+  readonly #objections: Objections | undefined;
   /** Changes of files that were made in this turn. */
   readonly #changes = new Set<string>();
   /** What their results showed: the model knows these files. */
   readonly #changedPaths = new Set<unknown>();
-  /** The last step made one of them once more: a small model that has nothing left to do does so. */
-  #repeatsChange = false;
+  /** The tool with which the last step made one of them once more: a small model that has nothing left to do does so. */
+  #repeated: string | undefined;
   /** What a question names; undefined before the kind of the request is known, and where it is no question. */
   #absent: AbsentThings | undefined;
-  /** Calls that were refused with what to write instead. */
-  readonly #advised = new Set<string>();
   /** Special tools by name. */
   readonly #told = new Set<string>();
 
@@ -63,6 +61,7 @@ export class Guide {
     this.#options = options;
     this.#view = engine.kind === "text" ? view : undefined;
     this.#guard = new LoopGuard(tools, loop);
+    if (this.#view) this.#objections = new Objections(tools, this.#view);
     const { parameters = Infinity } = (engine.kind === "text" && engine.traits?.()) || {};
     this.#isVerySmall = parameters < verySmallMax;
     this.#looking = new Looking(tools, this.#isVerySmall);
@@ -80,11 +79,13 @@ export class Guide {
     if (this.#names) this.#wanted ??= new WantedNames(conversation.request, this.#names);
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
     const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing() });
-    const isDone = this.#repeatsChange && offer.mayClaim !== false;
-    this.#repeatsChange = false;
-    if (isDone) return replyOnly;
-    this.#tellSpecial(offer);
-    return offer;
+    const isOver = this.#repeated !== undefined || this.#objections?.isStray === true;
+    if (isOver && offer.isUnfinished !== true && offer.mayClaim !== false) return replyOnly;
+    const left = offer.tools.filter(({ name }) => name !== this.#repeated);
+    this.#repeated = undefined;
+    const next = left.length > 0 ? { ...offer, tools: left } : offer;
+    this.#tellSpecial(next);
+    return next;
   }
 
   /** How the model is to write, and what the request asks of it. */
@@ -97,38 +98,21 @@ export class Guide {
   /** Why a call must not run; undefined when it may. */
   async veto(call: ToolCall): Promise<string | undefined> {
     const { conversation, tools } = this.#options;
+    this.#repeated = undefined;
     if (this.#view && this.#changes.has(callKey(call))) {
-      this.#repeatsChange = true;
+      this.#repeated = call.name;
       return "you made this change already";
     }
-    const isCommand = tools.some(({ class: kind, name }) => name === call.name && kind === "shell");
-    const rooted = this.#view && isCommand ? rootedName(call, this.#names, conversation.request) : undefined;
-    if (rooted !== undefined) {
-      this.#advised.add(call.id);
-      return rooted;
-    }
+    const objection = await this.#objections?.to(call, { request: conversation.request, names: this.#names, work: this.#plan.work, hasChanged: this.#guard.hasChanged });
+    if (objection !== undefined) return objection;
     const isOwn = call.arguments["path"] !== undefined && this.#changedPaths.has(call.arguments["path"]);
     const blind = isOwn ? undefined : blindReplacement(call, tools, this.#names, conversation.messages);
-    if (blind !== undefined || !this.#view) return blind;
-    return this.#lossOf(call, this.#view);
-  }
-
-  /** A small model that should change a part of a file writes it anew and leaves out the rest: said once, before that is lost. */
-  async #lossOf(call: ToolCall, view: WorkspaceView): Promise<string | undefined> {
-    const tool = this.#options.tools.find(({ name }) => name === call.name);
-    const parsed = tool?.schema.safeParse(call.arguments);
-    const rewrite = parsed?.success ? tool?.rewrites?.(parsed.data) : undefined;
-    if (!rewrite || this.#ownFiles.has(rewrite.path)) return undefined;
-    this.#ownFiles.add(rewrite.path);
-    const lines = (await view.lines(rewrite.path)) ?? [];
-    const kept = new Set(rewrite.content.split("\n").map((line) => line.trim()));
-    const lost = lines.filter((line) => !kept.has(line.trim())).length;
-    return lines.length < 2 || lost * 2 <= lines.length ? undefined : `nothing was written: ${lost} of the ${lines.length} lines that ${rewrite.path} has would be gone. To change a part of it use another tool; to replace it all write it again.`;
+    return blind ?? this.#objections?.toLoss(call);
   }
 
   /** Takes the calls of a step with their results. @returns what the model is told beside each result */
   async record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Promise<Map<ToolResultMessage, string>> {
-    const notes = this.#guard.record(calls, results, this.#advised);
+    const notes = this.#guard.record(calls, results, this.#objections?.advised);
     this.#doing.record(calls, results);
     if (this.#view && this.#plan.work) this.#look(this.#plan.work, calls, results);
     // Nothing is left but to reply: what not to do would only be repeated there.

@@ -16,10 +16,16 @@ export interface OfferOptions {
   revealed?: ReadonlySet<string>;
   /** What exists; absent = not known, any name may be written. */
   names?: WorkspaceNames;
+  /** Paths of the files that a change wants and that are not there: what makes a file makes one of these. Absent = any. */
+  wanted?: readonly string[];
+  /** False: nothing new is asked for; a file that there is not is made by what makes files alone. */
+  mayMake?: boolean;
   /** Files that the model has seen; only these can be quoted. Absent = not known. */
   seen?: readonly string[];
   /** The texts of seen files that are small: of these exactly what they hold can be quoted. */
   quotable?: ReadonlyMap<string, string>;
+  /** What the request may want replaced in all files: a tool that takes a folder works on all of them then. */
+  shared?: readonly string[];
   /** For a tool whose quote was not found: the file, and the texts that may be quoted from it. */
   quotes?: ReadonlyMap<string, { file: string; texts: readonly string[] }>;
 }
@@ -27,16 +33,17 @@ export interface OfferOptions {
 /**
  * JSON Schema of a tool's arguments as the model writes them. Arguments marked `advanced` are left out until a result
  * named them; arguments marked `existing` take only names that exist, with `endings` only files that end so, with `seen` only
- * files that the model has looked at, with `seenUnless` those and the ones with such endings; a `column` is one of those known.
+ * files that the model has looked at, with `seenUnless` those and the ones with such endings; a `column` or `setting` is one of those known; what `makes` a file makes a wanted one.
  * undefined when nothing exists that they could name.
  */
-export function offeredArguments(tool: ToolSpec, { revealed, names, seen, quotes }: OfferOptions = {}): ObjectSchema | undefined {
+export function offeredArguments(tool: ToolSpec, options: OfferOptions = {}): ObjectSchema | undefined {
+  const { revealed, names, seen, quotes } = options;
   const schema = z.toJSONSchema(tool.schema, { io: "input" });
   const required = schema.required ?? [];
   const properties: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema.properties ?? {})) {
     if (!required.includes(name) && !revealed?.has(`${tool.name} ${name}`) && isRecord(value) && value["advanced"] === true) continue;
-    const narrowed = names ? narrow(value, names, seen) : value;
+    const narrowed = isRecord(value) && value["makes"] === "file" ? madeName(value, options) : names ? narrow(value, names, seen) : value;
     if (narrowed !== undefined) properties[name] = narrowed;
     else if (required.includes(name)) return undefined;
   }
@@ -52,18 +59,33 @@ export function offeredArguments(tool: ToolSpec, { revealed, names, seen, quotes
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** The same, apart for each file whose text the arguments may quote. */
+/** The same, apart for each file whose text the arguments may quote; a quote marked `oneLine` ends with its line. */
 export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): ObjectSchema[] {
+  const { quotable, quotes, seen, shared = [] } = options;
+  if (tool.quotes && tool.takesFolder && shared.length > 0) {
+    const any = offeredArguments(tool, { revealed: options.revealed ?? new Set() });
+    return any ? [{ ...any, properties: { ...any.properties, [tool.quotes.file]: { enum: ["."] }, [tool.quotes.text]: { enum: shared } } }] : [];
+  }
   const offered = offeredArguments(tool, options);
-  const { quotable, quotes, seen } = options;
   if (!offered || !tool.quotes || !quotable || !seen || quotes?.has(tool.name)) return offered ? [offered] : [];
   const { file, text } = tool.quotes;
+  const given = offered.properties[text];
   const exact = seen.flatMap((name) => {
     const held = quotable.get(name);
-    return held === undefined ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { piecesOf: held } } }];
+    return held === undefined ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { piecesOf: held, oneLine: isRecord(given) && given["oneLine"] === true } } }];
   });
   const others = seen.filter((name) => !quotable.has(name));
   return others.length === 0 ? exact : [...exact, { ...offered, properties: { ...offered.properties, [file]: { enum: others } } }];
+}
+
+/** For what makes a file: a wanted one, or, where it takes that too, one that exists; any where nothing says which. */
+function madeName(schema: { [key: string]: unknown }, { mayMake = true, names, seen, wanted = [] }: OfferOptions): unknown {
+  const { existing, ...free } = schema;
+  if (wanted.length === 0 && (mayMake || existing === undefined || !names)) return free;
+  const known = existing === undefined || !names ? undefined : narrow(schema, names, seen);
+  const existingNames = isRecord(known) && Array.isArray(known["enum"]) ? known["enum"] : [];
+  const choices = [...existingNames, ...wanted];
+  return choices.length === 0 ? undefined : { enum: choices };
 }
 
 /** The schema with the names that exist, of `seen` ones those that were seen where that is known; undefined when there are none. */
@@ -74,13 +96,14 @@ function narrow(schema: unknown, names: WorkspaceNames, seen: readonly string[] 
     return items === undefined ? undefined : { ...schema, items };
   }
   const kind = schema["existing"];
+  if (kind === "setting") return names.settings === undefined ? schema : names.settings.length === 0 ? undefined : { ...schema, enum: names.settings };
   if (kind === "column") return names.columns && names.columns.length > 0 ? { ...schema, enum: names.columns } : schema;
   if (kind !== "file" && kind !== "folder" && kind !== "any") return schema;
-  const { existing: _existing, seen: mustBeSeen, seenUnless, endings, ...rest } = schema;
+  const { existing: _existing, seen: mustBeSeen, seenUnless, endings, several: _several, ...rest } = schema;
   const isFree = (file: string): boolean => Array.isArray(seenUnless) && endsWith(file, seenUnless);
   const known = (mustBeSeen === true || seenUnless !== undefined) && seen ? names.files.filter((file) => seen.includes(file) || isFree(file)) : names.files;
   const files = Array.isArray(endings) ? known.filter((file) => endsWith(file, endings)) : known;
-  const choices = kind === "any" ? [...files, ...names.folders] : kind === "file" ? files : names.folders;
+  const choices = kind === "any" ? [...files, ...names.folders, ...(schema["several"] === true ? (names.patterns ?? []) : [])] : kind === "file" ? files : names.folders;
   return choices.length === 0 ? undefined : { ...rest, enum: choices };
 }
 
@@ -99,6 +122,12 @@ export function namedArguments(tool: ToolSpec, resultText: string): string[] {
 export function fileArguments(tool: ToolSpec): string[] {
   const { properties = {} } = z.toJSONSchema(tool.schema, { io: "input" });
   return Object.entries(properties).flatMap(([name, value]) => (isRecord(value) && value["shows"] !== false && (value["existing"] === "file" || value["makes"] === "file") ? [name] : []));
+}
+
+/** Arguments whose schema has this mark. */
+export function markedArguments(tool: ToolSpec, mark: string): string[] {
+  const { properties = {} } = z.toJSONSchema(tool.schema, { io: "input" });
+  return Object.entries(properties).flatMap(([name, value]) => (isRecord(value) && value[mark] === true ? [name] : []));
 }
 
 const variantsMax = 8;

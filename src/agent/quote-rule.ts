@@ -13,21 +13,25 @@ interface State {
 /** The rules that a grammar has already: several tools quote the same file. */
 const written = new WeakMap<GrammarRules, Map<string, string>>();
 
-/** The name of a rule for the JSON strings of all pieces of `text` that are not empty. Its size is linear in the text's. */
-export function quoteRule(rules: GrammarRules, text: string, hint: string): string {
+/**
+ * The name of a rule for the JSON strings of all pieces of `text` that are not empty. Its size is linear in the text's.
+ * @param isOneLine whether a piece ends before the next line
+ */
+export function quoteRule(rules: GrammarRules, text: string, hint: string, isOneLine = false): string {
   const known = written.get(rules) ?? new Map<string, string>();
   written.set(rules, known);
-  const name = known.get(text) ?? writeRules(rules, text, hint);
-  known.set(text, name);
+  const key = `${isOneLine}${text}`;
+  const name = known.get(key) ?? writeRules(rules, text, hint, isOneLine);
+  known.set(key, name);
   return name;
 }
 
-function writeRules(rules: GrammarRules, text: string, hint: string): string {
+function writeRules(rules: GrammarRules, text: string, hint: string, isOneLine: boolean): string {
   const states = suffixAutomaton(jsonCharacters(JSON.stringify(text)));
   const names = new Map<number, string>();
   // Leaves first: a rule is written when those it leads to have their names.
   for (const index of states.keys().toArray().toSorted((a, b) => lengthOf(states, b) - lengthOf(states, a))) {
-    const steps = [...(states[index]?.next ?? [])].map(([character, to]) => `${literal(character)} ${names.get(to) ?? ""}`);
+    const steps = [...(states[index]?.next ?? [])].filter(([character]) => !isOneLine || character !== "\\n").map(([character, to]) => `${literal(character)} ${names.get(to) ?? ""}`);
     if (index > 0) names.set(index, rules.add(`${hint}-${index}`, ['"\\""', ...steps].join(" | ")));
     else names.set(index, rules.add(hint, `"\\"" (${steps.join(" | ")})`));
   }

@@ -18,6 +18,8 @@ export interface StepOffer {
   mayReply: boolean;
   /** False: a reply that ends a change would claim what was not done. */
   mayClaim?: boolean;
+  /** Something that the request names is not looked at, or not run. */
+  isUnfinished?: boolean;
   /** The user wants something changed, and nothing is yet. */
   isChange?: boolean;
 }
@@ -48,11 +50,13 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
   if (!view) return { tools: left, forbidden: new Map(), options: {}, mayReply: true };
   const known = knownFiles(state);
   const offered = offeredTools(left, state, known);
-  const isUnfinished = known.missed.length > 0 || isUnrun(offered, guard, work);
+  const isUnfinished = known.missed.length > 0 || isUnrun(offered, state);
   if (isEnough && !isUnfinished) return replyOnly;
   const { changeable, names, seen } = known;
   const quotes = await quotesFor(tools, guard, view);
-  const options: OfferOptions = { revealed: guard.revealed, ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view) }, seen: changeable, quotable: await quotable(offered.some((tool) => tool.quotes) ? changeable : [], view) } : {}), quotes };
+  const wanted = work?.isChange === true && !guard.isStuck && names ? pathsOf(missing, names, requestIn(messages)) : [];
+  const shared = await sharedIn(state, view);
+  const options: OfferOptions = { revealed: guard.revealed, wanted, shared, mayMake: work === undefined || guard.isStuck || work.kinds.has("create"), ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view), ...(await settingsOf(seen, view)) }, seen: changeable, quotable: await quotable(offered.some((tool) => tool.quotes) ? changeable : [], view) } : {}), quotes };
   const isQuestion = work?.isChange === false;
   const isAbsent = missing.length > 0 && isQuestion;
   // What is not there, or failed when it was run, is an answer.
@@ -62,9 +66,27 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
     forbidden: guard.forbidden(options),
     options,
     mayReply: mayGiveUp && !isUnfinished && (isQuestion || missing.length === 0 || guard.isStuck),
+    isUnfinished,
     mayClaim: !guard.hasNothingToReport && (isAbsent || missing.length === 0),
     isChange: work?.isChange === true && !guard.hasChanged,
   };
+}
+
+/** Something does not work: what the request names is looked at before anything of it is changed. */
+function isFix({ isChange, kinds }: Work): boolean {
+  return isChange && kinds.has("run") && kinds.has("edit");
+}
+
+const foldersMax = 60;
+/** In a few languages: a request that speaks of none wants none made. */
+const folderWord = /folder|director|ordner|verzeichnis|dossier|r[ée]pertoire|carpeta|cartella/i;
+
+/** Of missing files: in a folder that is there, or that the request may be about. */
+function pathsOf(missing: readonly string[], { folders }: WorkspaceNames, request: string): string[] {
+  const said = !folderWord.test(request) ? [] : request.match(/(?<![\w./-])[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_-]+)*(?![\w/-]|\.\w)/gu) ?? [];
+  const places = [...new Set([...folders, ...said])].filter((folder) => folder !== ".").slice(0, foldersMax);
+  const files = missing.filter((name) => /\.[^./]+$/.test(name));
+  return files.flatMap((name) => [name, ...(name.includes("/") ? [] : places.map((folder) => `${folder}/${name}`))]);
 }
 
 interface KnownFiles {
@@ -83,10 +105,11 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
   const all = withNamed(existing, messages);
   const seen = all?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
   const named = mentionedFiles(requestIn(messages), all?.files ?? []);
-  const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard);
+  const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard, work);
+  const isFirstLook = work !== undefined && isFix(work) && !guard.hasChanged;
   const isBound = isVerySmall && work?.isChange === true && !work.kinds.has("run") && named.length > 0 && !guard.isStuck;
   return {
-    names: all && work?.isChange === false && missed.length > 0 ? { ...all, files: missed } : all,
+    names: all && missed.length > 0 && (work?.isChange === false || isFirstLook) ? { ...all, files: missed } : all,
     seen,
     changeable: isBound ? seen.filter((file) => named.includes(file)) : seen,
     missed,
@@ -99,15 +122,27 @@ function requestIn(messages: readonly AgentMessage[]): string {
   return request ? contentText(request.content) : "";
 }
 
-function offeredTools(left: readonly Tool[], { guard, missing = [], work }: StepState, { mayLook, missed }: KnownFiles): Tool[] {
+function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed }: KnownFiles): Tool[] {
+  const { guard, missing = [], work } = state;
   const isQuestion = work?.isChange === false;
   const reading = isQuestion && guard.steps > 0 && missed.length > 0 ? left.filter((tool) => tool.class === "read" && (tool.serves?.includes("read") || isFor(tool, work))) : [];
-  const fits = fitting(left, guard, work);
+  const fits = fitting(left, guard, work).filter((tool) => tool.class !== "write" || missed.length === 0 || work === undefined || !isFix(work));
   const chosen = reading.length > 0 ? reading : work && !mayLook ? withoutLooks(fits, work) : fits;
   // In the place of a file that is not there a small model reads another one and takes that for the answer.
-  const isOutOfPlace = (tool: Tool): boolean => missing.length > 0 && (isQuestion ? tool.serves?.includes("read") === true : work !== undefined && changesOnly(tool));
-  return chosen.filter((tool) => !guard.fruitless.has(tool.name) && !isOutOfPlace(tool));
+  const isReading = (tool: Tool): boolean => tool.serves?.includes("read") === true;
+  const isOutOfPlace = (tool: Tool): boolean => (isQuestion ? isReading(tool) && missing.length > 0 : missing.length > 0 && work !== undefined && changesOnly(tool));
+  const offered = chosen.filter((tool) => !guard.fruitless.has(tool.name) && !isOutOfPlace(tool));
+  const isSearch = isQuestion && offered.some(isReading) && !offered.some(({ isSpecial }) => isSpecial) && isSearched(state, missed);
+  return isSearch ? left.filter((tool) => tool.serves?.includes("search")) : offered;
 }
+
+/** A question about something in long files, by its name: they are searched before they are read. */
+function isSearched({ existing, guard, messages }: StepState, missed: readonly string[]): boolean {
+  return guard.steps === 0 && missed.length > 0 && missed.every((file) => existing?.long?.includes(file)) && codeName.test(requestIn(messages));
+}
+
+/** What can be searched for as it is written: `RETRY_LIMIT`, `maxSize`, a text in quotes. */
+const codeName = /[A-Za-z\d]_[A-Za-z\d]|\b[a-z]+[A-Z]\w*|["`][^"`\n]+["`]/;
 
 /** For a file that exists. What is to be made is made first: a part that is taken out before it was put there is lost. */
 function changesOnly({ class: kind, serves }: Tool): boolean {
@@ -115,19 +150,24 @@ function changesOnly({ class: kind, serves }: Tool): boolean {
 }
 
 /**
- * Named files that nothing looked at: an answer now would leave them out. They may be missed when they still are after one step
- * more than there are. A question looks at nothing else before, and reads them when its first look was none.
+ * Named files that nothing looked at: an answer now would leave them out. They may be missed by a change that is stuck, and by a
+ * question when they still are after one step more than there are. A question looks at nothing else before, and reads them when its first look was none.
  */
-function missedFiles(named: readonly string[], seen: readonly string[], guard: LoopGuard): string[] {
-  return guard.steps > named.length + 1 ? [] : named.filter((file) => !seen.includes(file) && !(named.length === 1 && guard.hasFound(file)) && !guard.hasNamed(file));
+function missedFiles(named: readonly string[], seen: readonly string[], guard: LoopGuard, { isChange }: Work): string[] {
+  return (isChange ? guard.isStuck : guard.steps > named.length + 1) ? [] : named.filter((file) => !seen.includes(file) && !(named.length === 1 && guard.hasFound(file)) && !guard.hasNamed(file));
 }
 
-/** Something is to be run and was not since the last change. A small model names a run behind another change also where none is asked for. */
-function isUnrun(offered: readonly Tool[], guard: LoopGuard, work: Work | undefined): boolean {
-  const isAsked = work?.isChange === true ? [...work.kinds][0] === "run" : work?.kinds.has("run") === true;
-  if (!isAsked || guard.isStuck || !offered.some((tool) => tool.class === "shell")) return false;
-  return !guard.hasRun;
+/**
+ * Something is to be run and was not since the last change. A small model also plans a run where none is asked for: behind
+ * another change it counts where the request says so, of a question also where that names a file.
+ */
+function isUnrun(offered: readonly Tool[], { existing, guard, messages, work }: StepState): boolean {
+  if (!work?.kinds.has("run") || guard.isStuck || guard.hasRun || !offered.some((tool) => tool.class === "shell")) return false;
+  const request = requestIn(messages);
+  return runWord.test(request) || (work.isChange ? [...work.kinds][0] === "run" : mentionedFiles(request, existing?.files ?? []).length > 0);
 }
+
+const runWord = /\b(?:run|runs|execute|command|script|tests?)\b/i;
 
 /**
  * The tools for the work. While a change goes well these are the tools that serve it and those that read; the first look of
@@ -136,7 +176,7 @@ function isUnrun(offered: readonly Tool[], guard: LoopGuard, work: Work | undefi
 function fitting(tools: readonly Tool[], guard: LoopGuard, work: Work | undefined): Tool[] {
   const known = tools.filter((tool) => tool.isSpecial !== true || (work !== undefined && isFor(tool, work)));
   if (work === undefined || guard.isStuck || (!work.isChange && (guard.steps > 0 || isTalk(work)))) return known;
-  const serving = known.filter((tool) => (work.isChange && tool.class === "read") || isFor(tool, work));
+  const serving = known.filter((tool) => ((work.isChange || work.kinds.has("run")) && tool.class === "read") || isFor(tool, work));
   return serving.some((tool) => tool.class !== "read" || !work.isChange) ? serving : known;
 }
 
@@ -181,12 +221,25 @@ async function columnsOf(seen: readonly string[], names: WorkspaceNames, message
 }
 
 const columnsMax = 40;
+const settingsMax = 100;
+
+/** For a replacement that names no file. Once something was changed, what is left is looked at file by file. */
+async function sharedIn({ existing, guard, messages, work }: StepState, view: WorkspaceView): Promise<readonly string[]> {
+  const request = requestIn(messages);
+  const isWide = work?.isChange === true && work.kinds.has("replace") && !guard.hasChanged && !guard.isStuck && existing && mentionedFiles(request, existing.files).length === 0;
+  return isWide ? view.shared(existing.files, request) : [];
+}
+
+async function settingsOf(seen: readonly string[], view: WorkspaceView): Promise<{ settings?: string[] }> {
+  const known = new Set((await Promise.all(seen.map((file) => view.settings(file)))).flat());
+  return known.has(undefined) || known.size > settingsMax ? {} : { settings: [...known].filter((key) => key !== undefined) };
+}
 
 function withNamed(listed: WorkspaceNames | undefined, messages: readonly AgentMessage[]): WorkspaceNames | undefined {
   if (!listed) return undefined;
   const texts = messages.flatMap((message) => (message.role === "user" ? [contentText(message.content)] : []));
   const outside = texts.flatMap(pathsIn);
-  return { files: [...listed.files, ...outside], folders: [...listed.folders, ...outside] };
+  return { ...listed, files: [...listed.files, ...outside], folders: [...listed.folders, ...outside] };
 }
 
 /** Paths outside the workspace that a user wrote: the only ones that a listing can't know. */

@@ -15,13 +15,15 @@ export interface Work {
 
 const system = `Name the kinds of work that the user's request asks for.
 answer: the user only wants to be told something.
-- talk: no file is needed. unknown: nothing on this computer tells it. read: what a file says or does. compare: where two files differ. list: which files or folders there are. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of numbers in a table. run: what a command or script prints or says.
+- talk: no file is needed. unknown: nothing on this computer tells it. read: what a file says or does, or a summary of it. compare: where two files differ. list: which files or folders there are. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of numbers in a table. run: what a command or script prints or says.
 change: something is to be made or changed.
-- compute, count: a number or a row of a table has to be found out first. create: a new file or folder. edit: one place in a text. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value, or add one. sort: put the lines of a file in another order. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
+- compute, count: a number or a row of a table has to be found out first. create: a new file or folder. edit: one place in a text, such as a date or a box to tick. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value, or add one. sort: put the lines of a file in another order. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
 
 const examples: readonly (readonly [request: string, work: string])[] = [
   ["How old is Ann?", "answer: read"],
   ["Which colour has the door in house.md?", "answer: read"],
+  ["Sum up report.txt.", "answer: read"],
+  ["What does the function load return when the file is empty?", "answer: read"],
   ["Where do a.txt and b.txt differ?", "answer: compare"],
   ["Correct Bob's age in list.txt: he is 41.", "change: edit"],
   ["Write hi.sh that prints hi, run it and tell me the output.", "change: create, run"],
@@ -40,6 +42,8 @@ const examples: readonly (readonly [request: string, work: string])[] = [
   ["How many text files are in docs?", "answer: count"],
   ["Count the words of all texts with a command.", "answer: run"],
   ["Put the finished tasks into done.txt and take them out of tasks.txt.", "change: create, cut"],
+  ["Move Bob from team.txt to guests.txt.", "change: append, cut"],
+  ["The bread is bought: tick it off.", "change: edit"],
   ["Turn on the cache in app.toml.", "change: set"],
   ["Add the option depth with the value 3 to tree.json.", "change: set"],
   ["Who is the oldest in people.csv?", "answer: compute"],

@@ -189,7 +189,7 @@ async function openSession(prepared: Prepared, told: Emit, person?: { asker?: As
     readable: toolSetup.readable,
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     systemAdditions,
-    describeWorkspace: (request) => describeWorkspace(workspace, request),
+    describeWorkspace: (request) => describeWorkspace(workspace, homedir(), request),
     view: workspaceView(workspace, homedir()),
     messages: record.messages,
     store: (message) => record.store(message),

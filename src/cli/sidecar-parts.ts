@@ -49,7 +49,7 @@ export function sidecarParts(loaded: LoadedConfig, io: ProcessIo, llamaUrl: stri
         approvalTimeoutMs: config.approvals.timeoutMs,
         readable,
         systemAdditions: additions(runtime.log),
-        describeWorkspace: (request) => describeWorkspace(workspace, request),
+        describeWorkspace: (request) => describeWorkspace(workspace, home, request),
         view: workspaceView(workspace, homedir()),
         resolveAttachments: attachmentResolver(workspace, home),
         messages: record.messages,

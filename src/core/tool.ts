@@ -41,10 +41,14 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   identity?: readonly string[];
   /** Arguments that quote a file: after a failure they are offered what the file holds. */
   quotes?: { file: string; text: string };
+  /** The file that it takes may be a folder: then it works on all files in it. */
+  takesFolder?: boolean;
   /** The file that the call changes and that the model must have looked at before, if it exists. */
   mustKnow?(args: z.infer<Schema>): string | undefined;
   /** For a call that replaces all that a file holds: the file, and what it would hold. */
   rewrites?(args: z.infer<Schema>): { path: string; content: string } | undefined;
+  /** What a small model hardly means with such a call, and what to write for what it may mean; undefined where there is no doubt. */
+  doubt?(args: z.infer<Schema>, names: WorkspaceNames): string | undefined;
   /** What a small model would count wrong in the result, in one line; undefined when there is nothing to tell. */
   hint?(result: ToolResult): string | undefined;
   /** Whether it is of any use now; absent = always. Asked before each turn. */
@@ -63,8 +67,14 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
 export interface WorkspaceNames {
   files: readonly string[];
   folders: readonly string[];
+  /** Such as `*.log`, for what takes several files at once. */
+  patterns?: readonly string[];
+  /** Files that take long to read. */
+  long?: readonly string[];
   /** Of the tables that a step may be about; absent = not known. */
   columns?: readonly string[];
+  /** Keys of the configuration files that were seen; absent = not known. */
+  settings?: readonly string[];
 }
 
 /** What the loop may look up in the workspace, to keep a grammar to what is there. */
@@ -77,6 +87,10 @@ export interface WorkspaceView {
   text(path: string): Promise<string | undefined>;
   /** The columns of the tables in a small text file; undefined for anything else. */
   columns(path: string): Promise<readonly string[] | undefined>;
+  /** The keys of a small configuration file, with their sections; undefined for anything else. */
+  settings(path: string): Promise<readonly string[] | undefined>;
+  /** What of a request stands in several of these files as it is written. */
+  shared(files: readonly string[], request: string): Promise<readonly string[]>;
 }
 
 /** What an engine is told about a tool. */
@@ -89,4 +103,5 @@ export interface ToolSpec {
   isSpecial?: boolean;
   identity?: readonly string[];
   quotes?: { file: string; text: string };
+  takesFolder?: boolean;
 }

@@ -1,5 +1,6 @@
 // What a change would break, or did: a file that its own parser can't read any more, rows unlike the others, lines that are gone.
 import { ToolError } from "../core/error.ts";
+import { settingsEndings, settingsIn } from "./settings/read.ts";
 import { delimitedTable } from "./table/delimited.ts";
 import type { Place } from "./path.ts";
 
@@ -14,6 +15,19 @@ export function refuseBroken({ shown }: Place, before: Buffer, after: Buffer): v
 export function refuseOddRow({ shown }: Place, before: Buffer, after: Buffer): void {
   const odd = oddRow(shown, before, after);
   if (odd) throw new ToolError(`nothing was added: the row ${odd.row} is not written like the others of ${shown}: ${odd.like}${odd.right === undefined ? "" : `. Write ${odd.right}`}`, { details: { advice: odd.right ?? odd.like } });
+}
+
+/** @throws ToolError when lines that go into a configuration file give a setting that it has a second value */
+export function refuseSecondValue({ shown }: Place, before: Buffer, after: Buffer): void {
+  const [old, now] = [before, after].map((content) => content.toString("utf8").replaceAll("\r\n", "\n"));
+  const known = isLines(shown) ? settingsIn(old ?? "", shown) : undefined;
+  const added = known && settingsIn(now ?? "", shown);
+  const [key, value] = [...(added ?? [])].find(([name, one]) => known?.has(name) && known.get(name) !== one) ?? [];
+  if (key !== undefined) throw new ToolError(`nothing was added: ${shown} has ${key} already, with the value ${known?.get(key)}. To give it another one: fs.set {"path":${JSON.stringify(shown)},"key":${JSON.stringify(key)},"value":${JSON.stringify(value)}}`, { details: { advice: key } });
+}
+
+function isLines(shown: string): boolean {
+  return settingsEndings.some((ending) => !ending.startsWith(".json") && shown.toLowerCase().endsWith(ending));
 }
 
 /**

@@ -1,14 +1,16 @@
-// What a model is told of the workspace beside a request: what it would take for granted wrongly. A list of the files is not
-// told: a small model that has one before it copies names from it.
+// What a model is told of the workspace beside a request: what it would take for granted wrongly, and where it would not look. A
+// list of the files is not told: a small model that has one before it copies names from it.
 import { namedFiles } from "../core/named-files.ts";
 import type { WorkspaceNames } from "../core/tool.ts";
+import { relatedFiles, relatedText } from "./related-files.ts";
 import { workspaceNames } from "./workspace-names.ts";
 
-/** One line; "" when there is nothing to tell, or too much in the folder to know. */
-export async function describeWorkspace(workspace: string, request: string): Promise<string> {
+/** Some lines; "" when there is nothing to tell, or too much in the folder to know. */
+export async function describeWorkspace(workspace: string, home: string, request: string): Promise<string> {
   const names = await workspaceNames(workspace);
   if (!names) return "";
-  return names.files.length === 0 && names.folders.length === 1 ? "The folder is empty." : missing(names, request);
+  if (names.files.length === 0 && names.folders.length === 1) return "The folder is empty.";
+  return [missing(names, request), relatedText(await relatedFiles(workspace, home, names.files, request))].filter(Boolean).join("\n");
 }
 
 /** Small models take another file in the place of one that is not there. */

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { kindOf } from "./file-kind.ts";
 import { openForReading } from "./open.ts";
 import { locate } from "./path.ts";
+import { settingsEndings, settingsIn } from "./settings/read.ts";
 import { readTables } from "./table/read-tables.ts";
 
 const linesMax = 300;
@@ -30,6 +31,17 @@ export async function fileColumns(workspace: string, home: string, path: string)
     // It holds no table.
     return [];
   }
+}
+
+/** The keys of a configuration file, with those of what they lie in; none of another file, undefined when they can't be told. */
+export async function fileSettings(workspace: string, home: string, path: string): Promise<string[] | undefined> {
+  if (!settingsEndings.some((ending) => path.toLowerCase().endsWith(ending))) return [];
+  const text = smallText(workspace, home, path, bytesMax);
+  const settings = text === undefined ? undefined : settingsIn(text, path);
+  if (!settings) return undefined;
+  const keys = [...settings.keys()];
+  const isJson = /\.jsonc?$/i.test(path);
+  return [...new Set(keys.flatMap((key) => (isJson ? [...key.matchAll(/[.[]/g).map(({ index }) => key.slice(0, index)), key] : [key])))];
 }
 
 function smallText(workspace: string, home: string, path: string, most: number): string | undefined {

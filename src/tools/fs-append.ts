@@ -12,7 +12,7 @@ import { appendToFile } from "./save.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsAppendArguments = z.strictObject({
-  path: z.string().meta({ makes: "file", shows: false }),
+  path: z.string().meta({ existing: "file", seen: true, makes: "file", shows: false }),
   text: z.string().min(1).describe("the new lines"),
 });
 

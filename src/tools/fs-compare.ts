@@ -54,8 +54,25 @@ function compared(one: Place, other: Place, context: ToolContext): ToolResult {
   }
   const patch = createTwoFilesPatch(one.shown, other.shown, plainBefore, plainAfter, undefined, undefined, { context: 0, maxEditLength: editsMax });
   if (patch === undefined) return resultOf(`${one.shown} and ${other.shown} differ in more than ${editsMax} lines`, details, context);
-  const changes = patch.split("\n").filter((line) => /^[-+](?![-+]{2} )/.test(line));
-  return resultOf([`- is only in ${one.shown}, + only in ${other.shown}:`, ...changes].join("\n"), { ...details, differences: changes.length }, context);
+  const { after: added, before: removed, moved } = unmoved(patch.split("\n").slice(4));
+  const sections = [...section(one, removed), ...section(other, added), ...(moved > 0 ? [`(${moved} ${moved === 1 ? "line is" : "lines are"} in both, at another place)`] : [])];
+  return resultOf(sections.join("\n"), { ...details, differences: removed.length + added.length + moved }, context);
+}
+
+function section({ shown }: Place, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`only in ${shown}:`, ...lines];
+}
+
+/** The lines of a patch that are in one of the files alone: what only stands elsewhere is in both. */
+function unmoved(patch: readonly string[]): { before: string[]; after: string[]; moved: number } {
+  const linesAt = (sign: string): string[] => patch.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : []));
+  const [before, added] = [linesAt("-"), linesAt("+")];
+  const after = added.filter((line) => {
+    const at = before.indexOf(line);
+    if (at >= 0) before.splice(at, 1);
+    return at < 0;
+  });
+  return { before, after, moved: added.length - after.length };
 }
 
 /** One setting a line. */

@@ -1,5 +1,5 @@
 // fs.count: how many lines, words and characters a text file has, how many files a folder has, how many lines hold a text.
-import { closeSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
@@ -15,6 +15,7 @@ import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { rawPath } from "./path-text.ts";
 import { locate, nameOf, type Place, readNeeds, shortPath } from "./path.ts";
+import { tally } from "./tally.ts";
 import { countText, type TextCounts } from "./text-counts.ts";
 import type { ToolOptions } from "./tool-options.ts";
 import { walk, type WalkReport } from "./walk.ts";
@@ -65,14 +66,23 @@ interface FileCounts {
   hits: number;
 }
 
-async function countFile(place: Place, { pattern, what }: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
+async function countFile(place: Place, { pattern }: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
   const { bytes, counts, hits } = await look(place, matcher, context);
   if (!counts) throw new ToolError(`${place.shown} is no text file (${sizeText(bytes)}); fs.count counts text only`);
-  // With a pattern that is there, lines are meant.
-  if (what === "files" && hits === 0) throw new ToolError(`${place.shown} is one file; to count files name a folder: {"what":"files","path":"."}`, { details: { advice: "." } });
   const { characters, lines, words } = counts;
   const text = pattern === undefined ? `${place.shown}: ${plural(lines, "line")}, ${plural(words, "word")}, ${plural(characters, "character")}, ${plural(bytes, "byte")}` : `${hits} of ${plural(lines, "line")} in ${place.shown} ${hits === 1 ? "holds" : "hold"} ${JSON.stringify(pattern)}`;
-  return { text, details: pattern === undefined ? { path: place.absolute, lines, words, characters, bytes } : { path: place.absolute, lines, hits } };
+  return { text: [text, ...(hits === 0 ? tallyOf(place, bytes) : [])].join("\n"), details: pattern === undefined ? { path: place.absolute, lines, words, characters, bytes } : { path: place.absolute, lines, hits } };
+}
+
+/** Where no pattern says what is counted, whatever can be. */
+function tallyOf(place: Place, bytes: number): string[] {
+  if (bytes > limits.tableBytesMax) return [];
+  const { descriptor } = openForReading(place);
+  try {
+    return tally(new TextDecoder().decode(readFileSync(descriptor)), place.shown);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 async function countFolder(place: Place, args: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
@@ -112,11 +122,20 @@ async function look(place: Pick<Place, "real" | "shown" | "dangling">, matcher: 
   }
 }
 
-/** In all and by the end of the name, in one line: a small model takes a number from the wrong one of several. */
+/** By the end of the name and in all: of several numbers in one line a small model takes the last. */
 function filesText(place: Place, files: readonly FileCounts[], folders: number): string[] {
-  const kinds = kindsOf(files).map(([end, group]) => `${group.length} ${end}`);
-  return [`${plural(files.length, "file")} in ${place.shown}${folders === 0 ? "" : ` and the ${plural(folders, "folder")} below`}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}`];
+  const kinds = kindsOf(files).map(([end, group]) => `${kindText(end)}: ${group.length}`);
+  return [...(kinds.length > 1 ? kinds : []), `${kinds.length > 1 ? "all files" : plural(files.length, "file")} in ${place.shown}${folders === 0 ? "" : ` and the ${plural(folders, "folder")} below`}${kinds.length > 1 ? `: ${files.length}` : kinds.length === 0 ? "" : `, ${kindText(kindsOf(files)[0]?.[0] ?? "")}`}`];
 }
+
+function kindText(end: string): string {
+  const language = languages.get(end);
+  if (language !== undefined) return `${language} files (${end})`;
+  return end.startsWith(".") ? `${end} files` : `files ${end}`;
+}
+
+/** As people call the files with such an end. */
+const languages = new Map([[".c", "C"], [".cpp", "C++"], [".cs", "C#"], [".css", "CSS"], [".go", "Go"], [".html", "HTML"], [".java", "Java"], [".js", "JavaScript"], [".md", "Markdown"], [".php", "PHP"], [".py", "Python"], [".rb", "Ruby"], [".rs", "Rust"], [".sh", "shell"], [".ts", "TypeScript"], [".txt", "text"]]);
 
 function sizesText(place: Place, files: readonly FileCounts[], what: "lines" | "words"): string[] {
   const noun = what === "lines" ? "line" : "word";

@@ -3,33 +3,35 @@ import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import type { Tool } from "../core/tool.ts";
 import { changesFile, type FileChange } from "./change-file.ts";
-import { refuseOddRow } from "./change-notice.ts";
+import { refuseOddRow, refuseSecondValue } from "./change-notice.ts";
 import { absentFailure, excerpt } from "./file-edit.ts";
 import type { Place } from "./path.ts";
-import { linesOf } from "./text-edit.ts";
+import { linesOf, type Scope } from "./text-edit.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsInsertArguments = z.strictObject({
   path: z.string().meta({ existing: "file", seen: true }),
-  below: z.string().min(1).describe("the line of the file below which they go"),
+  place: z.enum(["above", "below"]),
+  line: z.string().min(1).describe("the line of the file above or below which they go"),
   text: z.string().min(1).describe("the new lines"),
 });
 type FsInsertArguments = z.infer<typeof FsInsertArguments>;
 
 export const FsCutArguments = z.strictObject({
   path: z.string().meta({ existing: "file", seen: true }),
-  line: z.string().min(1).describe("the line that goes"),
+  line: z.string().min(1).meta({ oneLine: true, asked: true }).describe("the line that goes, or a part of it"),
+  all: z.boolean().default(false).meta({ advanced: true }).describe("every line that holds it"),
 });
 type FsCutArguments = z.infer<typeof FsCutArguments>;
 
 export function fsInsert(options: ToolOptions): Tool<typeof FsInsertArguments> {
   return {
     name: "fs.insert",
-    description: "Put new lines into a file, below a line that it has.",
+    description: "Put new lines into a file, above or below a line that it has.",
     schema: FsInsertArguments,
     serves: ["insert"],
     isSpecial: true,
-    quotes: { file: "path", text: "below" },
+    quotes: { file: "path", text: "line" },
     ...changesFile<FsInsertArguments>("fs.insert", options, inserted),
   };
 }
@@ -46,12 +48,12 @@ export function fsCut(options: ToolOptions): Tool<typeof FsCutArguments> {
   };
 }
 
-function inserted(before: Buffer, { below, text }: FsInsertArguments, place: Place): FileChange {
+function inserted(before: Buffer, { line, place: side, text }: FsInsertArguments, place: Place): FileChange {
   const lines = rawLines(before);
-  const stretch = stretchOf(before, below, place, "below");
+  const stretch = onlyStretch(before, line, place);
   const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
-  const section = /\.(?:md|markdown)"?$/i.test(place.shown) ? sectionEnd(lines, stretch.last, text) : undefined;
-  const last = section ?? stretch.last;
+  const section = side === "below" && /\.(?:md|markdown)"?$/i.test(place.shown) ? sectionEnd(lines, stretch.last, text) : undefined;
+  const last = section ?? (side === "above" ? stretch.first - 1 : stretch.last);
   // A section stands between blank lines.
   const written = (section !== undefined && !isBlank(lines[last - 1]) ? "\n" : "") + text.replace(/\r?\n$/, "") + (section !== undefined && last < lines.length ? "\n" : "");
   const added = written.split(/\r?\n/).join(lineEnd);
@@ -61,6 +63,7 @@ function inserted(before: Buffer, { below, text }: FsInsertArguments, place: Pla
   const isOpen = tail.length === 0 && head.at(-1)?.at(-1) !== 0x0a;
   const bytes = Buffer.concat([...head, Buffer.from(isOpen ? lineEnd + added : added + lineEnd, "utf8"), ...tail]);
   refuseOddRow(place, before, bytes);
+  refuseSecondValue(place, before, bytes);
   return { bytes, done: "added lines", shown: (firstLine) => excerpt(bytes, firstLine, added) };
 }
 
@@ -88,11 +91,12 @@ function isBlank(line: Buffer | undefined): boolean {
   return line === undefined || line.toString("utf8").trim() === "";
 }
 
-function cut(before: Buffer, { line }: FsCutArguments, place: Place): FileChange {
+function cut(before: Buffer, { all, line }: FsCutArguments, place: Place): FileChange {
   const lines = rawLines(before);
-  const { first, last } = stretchOf(before, line, place, "line");
-  const bytes = Buffer.concat([...lines.slice(0, first - 1), ...lines.slice(last)]);
-  return { bytes, done: `took ${last - first + 1 === 1 ? "1 line" : `${last - first + 1} lines`} out`, shown: (firstLine) => excerpt(bytes, firstLine, "") };
+  const stretches = all ? stretchesOf(before, line, place, "all") : [onlyStretch(before, line, place)];
+  const gone = new Set(stretches.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, index) => first - 1 + index)));
+  const bytes = Buffer.concat(lines.filter((_, index) => !gone.has(index)));
+  return { bytes, done: `took ${gone.size === 1 ? "1 line" : `${gone.size} lines`} out`, shown: (firstLine) => excerpt(bytes, firstLine, "") };
 }
 
 /** With their line ends. */
@@ -107,17 +111,31 @@ function rawLines(content: Buffer): Buffer[] {
   return lines;
 }
 
-/** The lines that a quote stands on, from 1, both included. @throws ToolError when it is in no place, or in several */
-function stretchOf(before: Buffer, quoted: string, place: Place, argument: string): { first: number; last: number } {
-  const quote = quoted.replace(/^(?:\r?\n)+|(?:\r?\n)+$/g, "");
-  const found = quote === "" ? [] : linesOf(before, quote, "one");
-  const distinct = [...new Set(found)];
-  const whole = distinct.length > 1 ? wholeLines(before, quote) : distinct;
-  const [first, ...others] = whole.length === 1 ? whole : distinct;
-  if (first === undefined) throw absentFailure(place, before, quoted);
-  if (others.length > 0) throw new ToolError(`${argument} is in ${place.shown} on lines ${distinct.slice(0, 20).join(", ")}; quote the whole line, or the lines around it. Nothing was changed.`);
-  return { first, last: first + quote.split("\n").length - 1 };
+/** Lines from 1, both included. */
+interface Stretch {
+  first: number;
+  last: number;
 }
+
+/** Where a quote stands. @throws ToolError when it is in no place */
+function stretchesOf(before: Buffer, quoted: string, place: Place, scope: Scope): Stretch[] {
+  const quote = quoted.replace(/^(?:\r?\n)+|(?:\r?\n)+$/g, "");
+  const found = quote === "" ? [] : linesOf(before, quote, scope);
+  if (found.length === 0) throw absentFailure(place, before, quoted);
+  return [...new Set(found)].map((first) => ({ first, last: first + quote.split("\n").length - 1 }));
+}
+
+/** The only one; of several the one that is a whole line. @throws ToolError when it is in no place, or in several */
+function onlyStretch(before: Buffer, quoted: string, place: Place): Stretch {
+  const stretches = stretchesOf(before, quoted, place, "one");
+  const whole = new Set(wholeLines(before, quoted.replace(/^(?:\r?\n)+|(?:\r?\n)+$/g, "")));
+  const [first, ...others] = stretches.length === 1 || whole.size !== 1 ? stretches : stretches.filter((stretch) => whole.has(stretch.first));
+  if (first === undefined) throw absentFailure(place, before, quoted);
+  if (others.length > 0) throw new ToolError(`line is in ${place.shown} on lines ${stretches.slice(0, linesToldMax).map((stretch) => stretch.first).join(", ")}; quote the whole line, or, where every one of them is to go, say "all":true. Nothing was changed.`);
+  return first;
+}
+
+const linesToldMax = 20;
 
 function wholeLines(before: Buffer, quote: string): number[] {
   return before.toString("utf8").split("\n").flatMap((line, index) => (line.replace(/\r$/, "") === quote ? [index + 1] : []));

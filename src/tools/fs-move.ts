@@ -1,7 +1,7 @@
 // fs.move and fs.copy: files and folders to another name or into another folder. Neither ever overwrites anything.
 import { mkdirSync, renameSync } from "node:fs";
 import { z } from "zod";
-import type { ApprovalNeed, Binding } from "../core/approval.ts";
+import type { ApprovalNeed } from "../core/approval.ts";
 import { messageOf, ToolError } from "../core/error.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
 import { bindingOf } from "./content-mark.ts";
@@ -9,11 +9,12 @@ import { checkJudged, openFolder, type OpenFolder, rememberJudged } from "./open
 import { missingFailure } from "./path-failure.ts";
 import { onDisk, rawPath, showPath } from "./path-text.ts";
 import { locate, nameOf, parentOf, type Place, readNeeds, relativeTo, writeNeeds } from "./path.ts";
+import { filesNamedBy } from "./several-files.ts";
 import type { ToolOptions } from "./tool-options.ts";
 import { copyTree, isThere, removeTree } from "./tree.ts";
 
 export const FsMoveArguments = z.strictObject({
-  from: z.string().meta({ existing: "any" }),
+  from: z.string().meta({ existing: "any", several: true }),
   to: z.string().describe("new name, or a folder to put it into"),
 });
 type FsMoveArguments = z.infer<typeof FsMoveArguments>;
@@ -26,8 +27,9 @@ export function fsMove(options: ToolOptions): Tool<typeof FsMoveArguments> {
     serves: ["move"],
     class: "write",
     identity: ["from"],
+    doubt: (args, { folders }) => takenForFolder("moved", args, folders),
     needs: async (args, context) => judge("move", args, context, options, ({ from, to }, reason) => [...writeNeeds(from, context, options, reason, reason), ...writeNeeds(to, context, options, reason, reason)]),
-    binding: async (args, context) => endsBinding(endsOf(args, context, options), context),
+    binding: async (args, context) => bindingOf((await endsOf(args, context, options)).flatMap(({ from, to }) => [from, to]), context.workspace),
     run: async (args, context) => transfer("move", args, context, options),
   };
 }
@@ -39,10 +41,18 @@ export function fsCopy(options: ToolOptions): Tool<typeof FsMoveArguments> {
     schema: FsMoveArguments,
     serves: ["copy"],
     class: "write",
+    doubt: (args, { folders }) => takenForFolder("copied", args, folders),
     needs: async (args, context) => judge("copy", args, context, options, ({ from, to }, reason) => [...readNeeds(from, context, options), ...writeNeeds(to, context, options, reason, reason)]),
-    binding: async (args, context) => endsBinding(endsOf(args, context, options), context),
+    binding: async (args, context) => bindingOf((await endsOf(args, context, options)).flatMap(({ from, to }) => [from, to]), context.workspace),
     run: async (args, context) => transfer("copy", args, context, options),
   };
+}
+
+/** A small model names the folder into which a file is to go as if it were there. */
+function takenForFolder(done: string, { from, to }: FsMoveArguments, folders: readonly string[]): string | undefined {
+  const [name = "", target = ""] = [from, to].map((path) => path.slice(path.lastIndexOf("/") + 1));
+  if (!/.\.[^.]+$/.test(name) || target === "" || target.includes(".") || from.includes("*") || folders.includes(to.replace(/^\.\//, ""))) return undefined;
+  return `nothing was ${done}: a file ${target} would be made. Into a folder of that name write "to":"${to}/${name}"; for the name ${target} write the same again`;
 }
 
 interface Ends {
@@ -50,22 +60,31 @@ interface Ends {
   to: Place;
 }
 
-function judge(kind: "move" | "copy", args: FsMoveArguments, context: ToolContext, options: ToolOptions, needs: (ends: Ends, reason: string) => ApprovalNeed[]): ApprovalNeed[] {
-  const ends = endsOf(args, context, options);
-  rememberJudged(args, [ends.from.real, ends.to.real]);
-  return needs(ends, `${kind} ${ends.from.absolute} to ${ends.to.absolute}`);
+async function judge(kind: "move" | "copy", args: FsMoveArguments, context: ToolContext, options: ToolOptions, needs: (ends: Ends, reason: string) => ApprovalNeed[]): Promise<ApprovalNeed[]> {
+  const all = await endsOf(args, context, options);
+  rememberJudged(args, all.flatMap(({ from, to }) => [from.real, to.real]));
+  const moves = all.map(({ from, to }) => `${kind} ${from.absolute} to ${to.absolute}`);
+  const [first = ""] = moves;
+  const told = all.flatMap((ends) => needs(ends, first));
+  return moves.length === 1 ? told : told.map((need) => ({ ...need, reason: `${kind} ${moves.length} files`, preview: moves.join("\n") }));
 }
 
-function endsBinding({ from, to }: Ends, { workspace }: ToolContext): Binding {
-  return bindingOf([from, to], workspace);
+/** Of all that is named; what several would become at once is refused. */
+async function endsOf({ from, to }: FsMoveArguments, context: ToolContext, options: ToolOptions): Promise<Ends[]> {
+  const sources = await filesNamedBy(from, context, options.home);
+  const isSeveral = sources[0] !== from;
+  const all = sources.map((source) => endsOfOne({ from: source, to }, isSeveral, context, options));
+  const [twice] = Map.groupBy(all, (ends) => ends.to.real).values().filter((group) => group.length > 1);
+  if (twice) throw new ToolError(`${twice.map((ends) => ends.from.shown).join(" and ")} would both become ${twice[0]?.to.shown}; nothing was changed`);
+  return all;
 }
 
 /** A link is moved or copied itself. A folder as the target takes the source into it. */
-function endsOf(args: FsMoveArguments, context: ToolContext, options: ToolOptions): Ends {
+function endsOfOne(args: FsMoveArguments, isSeveral: boolean, context: ToolContext, options: ToolOptions): Ends {
   const from = locate(args.from, context.workspace, options.home, false);
   if (!from.stats) throw missingFailure(from.real, from.shown, from.dangling);
   const named = locate(args.to, context.workspace, options.home);
-  const intoFolder = named.stats?.isDirectory() || (!named.stats && args.to.endsWith("/"));
+  const intoFolder = named.stats?.isDirectory() || (!named.stats && (isSeveral || args.to.endsWith("/")));
   const to = intoFolder ? locate(showPath(`${named.real}/${nameOf(from.real)}`), context.workspace, options.home) : named;
   const kept = [context.workspace, options.home, options.stateFolder].find((folder) => relativeTo(from.real, rawPath(folder)) !== undefined);
   if (kept !== undefined) throw new ToolError(`${from.shown} holds ${kept} and stays where it is; name what is in it`);
@@ -75,22 +94,32 @@ function endsOf(args: FsMoveArguments, context: ToolContext, options: ToolOption
 }
 
 async function transfer(kind: "move" | "copy", args: FsMoveArguments, context: ToolContext, options: ToolOptions): Promise<ToolResult> {
-  const { from, to } = endsOf(args, context, options);
-  checkJudged(args, [from.real, to.real]);
-  const done = kind === "move" ? "moved" : "copied";
+  const all = await endsOf(args, context, options);
+  checkJudged(args, all.flatMap(({ from, to }) => [from.real, to.real]));
+  const done: string[] = [];
+  for (const ends of all) {
+    await transferOne(kind, ends, done, context.signal);
+    done.push(`${pastOf[kind]} ${ends.from.shown} to ${ends.to.shown}`);
+  }
+  const ends = all.map(({ from, to }) => ({ from: from.absolute, to: to.absolute }));
+  return { content: [{ type: "text", text: done.join("\n") }], details: all.length === 1 ? { ...ends[0] } : { files: ends } };
+}
+
+const pastOf = { move: "moved", copy: "copied" };
+
+async function transferOne(kind: "move" | "copy", { from, to }: Ends, done: readonly string[], signal: AbortSignal): Promise<void> {
   try {
     mkdirSync(onDisk(parentOf(to.real)), { recursive: true });
     using source = openFolder(parentOf(from.real));
     using target = openFolder(parentOf(to.real));
-    if (kind === "copy") await copied(source, from, target, to, context.signal);
+    if (kind === "copy") await copied(source, from, target, to, signal);
     else if (!renamed(source, from, target, to)) {
-      await copied(source, from, target, to, context.signal);
+      await copied(source, from, target, to, signal);
       removeTree(rawPath(source.at(nameOf(from.real))));
     }
   } catch (error) {
-    throw new ToolError(`${from.shown} could not be ${done}: ${messageOf(error)}`, { cause: error });
+    throw new ToolError([`${from.shown} could not be ${pastOf[kind]}: ${messageOf(error)}`, ...done.map((line) => `${line} before that`)].join("\n"), { cause: error });
   }
-  return { content: [{ type: "text", text: `${done} ${from.shown} to ${to.shown}` }], details: { from: from.absolute, to: to.absolute } };
 }
 
 /** False when the target lies on another file system: the original then goes when its copy is complete. */

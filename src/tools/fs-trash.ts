@@ -7,11 +7,12 @@ import { checkJudged, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { rawPath, showPath } from "./path-text.ts";
 import { isConfiguration, isInside, locate, parentOf, type Place, relativeTo } from "./path.ts";
+import { filesNamedBy } from "./several-files.ts";
 import type { ToolOptions } from "./tool-options.ts";
 import { moveToTrash } from "./trash-place.ts";
 
 export const FsTrashArguments = z.strictObject({
-  paths: z.array(z.string().meta({ existing: "any" })).min(1).max(500),
+  paths: z.array(z.string().meta({ existing: "any", several: true })).min(1).max(500),
 });
 export type FsTrashArguments = z.infer<typeof FsTrashArguments>;
 
@@ -23,12 +24,12 @@ export function fsTrash(options: ToolOptions): Tool<typeof FsTrashArguments> {
     serves: ["delete"],
     class: "write",
     async needs(args, context) {
-      const places = placesOf(args, context, options);
+      const places = await placesOf(args, context, options);
       rememberJudged(args, places.map((place) => place.real));
       return [trashNeed(places, context, options)];
     },
     async run(args, context) {
-      const places = placesOf(args, context, options);
+      const places = await placesOf(args, context, options);
       checkJudged(args, places.map((place) => place.real));
       const dataHome = options.shell.environment["XDG_DATA_HOME"];
       const moved: Place[] = [];
@@ -50,8 +51,9 @@ export function fsTrash(options: ToolOptions): Tool<typeof FsTrashArguments> {
 const previewPathsMax = 12;
 
 /** Links stand for themselves. What lies in another path of the list goes with it. */
-function placesOf(args: FsTrashArguments, context: ToolContext, options: ToolOptions): Place[] {
-  const places = args.paths.map((path) => locate(path, context.workspace, options.home, false));
+async function placesOf(args: FsTrashArguments, context: ToolContext, options: ToolOptions): Promise<Place[]> {
+  const paths = await Promise.all(args.paths.map((path) => filesNamedBy(path, context, options.home)));
+  const places = paths.flat().map((path) => locate(path, context.workspace, options.home, false));
   for (const place of places) {
     if (!place.stats) throw missingFailure(place.real, place.shown, place.dangling);
     const kept = [context.workspace, options.home, options.stateFolder].find((folder) => relativeTo(place.real, rawPath(folder)) !== undefined);

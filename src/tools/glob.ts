@@ -1,10 +1,16 @@
 // Glob patterns of fs.list, fs.find and fs.grep: without a slash they fit a name in any folder, with one the whole
-// path from where the search began, or the end of it.
+// path from where the search began, or the end of it. Several may stand in one text: `*.png, *.jpg`.
 import { onDisk, type RawPath } from "./path-text.ts";
 import { nameOf } from "./path.ts";
 
 /** @param root absolute, real, as text: patterns may begin with it. */
 export function globMatcher(pattern: string, root: string): (relative: RawPath) => boolean {
+  const whole = oneMatcher(pattern, root);
+  const each = pattern.split(/\s*[;|]\s*|\s*,\s*(?![^{]*\})|\s+(?=\*)/).filter((part) => part !== "").map((part) => oneMatcher(part, root));
+  return each.length < 2 ? whole : (relative) => whole(relative) || each.some((fits) => fits(relative));
+}
+
+function oneMatcher(pattern: string, root: string): (relative: RawPath) => boolean {
   const prefix = root.endsWith("/") ? root : `${root}/`;
   const wanted = (pattern.startsWith(prefix) ? pattern.slice(prefix.length) : pattern).replace(/^(\.\/+)+/, "").replace(/\/+$/, "");
   if (!wanted.includes("/")) return matcherOf(wanted, nameOf);

@@ -107,6 +107,11 @@ function named(bytes: Buffer, wanted: Buffer, scope: Scope): number[] {
   return words.length === 1 || (scope === "words" && words.length > 0) ? words : starts;
 }
 
+/** Whether a text stands somewhere as a word of its own. */
+export function standsAlone(content: Buffer, text: string): boolean {
+  return alone(plainText(content).bytes, withLf(text)).length > 0;
+}
+
 /** Where it does not stand inside a longer word. */
 function alone(bytes: Buffer, wanted: Buffer): number[] {
   return occurrences(bytes, wanted).filter((start) => !joins(bytes, start) && !joins(bytes, start + wanted.length));

@@ -4,16 +4,36 @@ import { ToolError } from "../../core/error.ts";
 
 /** @throws ToolError when the text can't be read, or the key is not clear */
 export function setInJson(text: string, key: string, value: string, lineEnd: string): string {
-  const errors: ParseError[] = [];
-  const root = parseTree(text.replace(/^\uFEFF/, (mark) => " ".repeat(mark.length)), errors, { allowTrailingComma: true });
-  if (!root || errors.length > 0) throw new ToolError(`the file can't be read as JSON; mend it with fs.edit first`);
-  if (root.type !== "object") throw new ToolError("the file holds no JSON object, so it has no settings; change it with fs.edit");
+  const root = rootOf(text);
   const path = pathOf(root, key);
   const old = findNodeAtLocation(root, path);
   checkKnown(root, key, path, old);
   const now = valueOf(value, old);
   checkNested(key, old, now);
   return old && getNodeValue(old) === now ? text : applyEdits(text, modify(text, path, now, { formattingOptions: formatOf(text, lineEnd) }));
+}
+
+/** The text without a setting, or a part of a list. @throws ToolError when there is none of that key */
+export function unsetInJson(text: string, key: string): string {
+  const root = rootOf(text);
+  const path = pathOf(root, key);
+  const old = findNodeAtLocation(root, path);
+  checkKnown(root, key, path, old);
+  if (!old) throw absentSetting(key, (root.children ?? []).map(({ children }) => String(children?.[0]?.value)));
+  return applyEdits(text, modify(text, path, undefined, {}));
+}
+
+/** @param keys what there is instead */
+export function absentSetting(key: string, keys: readonly string[]): ToolError {
+  return new ToolError(`there is no setting ${key}${keys.length === 0 ? "" : `; there is ${keys.slice(0, 20).join(", ")}`}. Nothing was changed`);
+}
+
+function rootOf(text: string): Node {
+  const errors: ParseError[] = [];
+  const root = parseTree(text.replace(/^\uFEFF/, (mark) => " ".repeat(mark.length)), errors, { allowTrailingComma: true });
+  if (!root || errors.length > 0) throw new ToolError(`the file can't be read as JSON; mend it with fs.edit first`);
+  if (root.type !== "object") throw new ToolError("the file holds no JSON object, so it has no settings; change it with fs.edit");
+  return root;
 }
 
 /** A key that the object has as it is written goes before its parts. */

@@ -1,5 +1,6 @@
 // One value in a file of `key = value` lines under [sections]: INI, TOML, .env, .properties. Every other line stays.
 import { ToolError } from "../../core/error.ts";
+import { absentSetting } from "./json.ts";
 
 export interface LinesFormat {
   lineEnd: string;
@@ -30,6 +31,16 @@ export function setInLines(text: string, key: string, value: string, format: Lin
   if (found) lines[found.at] = withValue(lines[found.at] ?? "", value, format);
   else addLine(lines, section, `${name}${gapOf(lines, settings, section)}${written(value, undefined, format)}`);
   return lines.join(format.lineEnd);
+}
+
+/** The text without the line of a setting; a value that goes on over several lines stays. @throws ToolError when there is none of that key */
+export function unsetInLines(text: string, key: string, format: LinesFormat): string {
+  const lines = text.split(/\r?\n/);
+  const settings = settingsOf(lines).filter(({ isComment }) => !isComment);
+  const { name, section } = placeOf(key, settings, lines, format);
+  const gone = new Set(settings.filter((setting) => setting.section === section && setting.key === name).map(({ at }) => at));
+  if (gone.size === 0) throw absentSetting(key, settings.map((setting) => `${setting.section === "" ? "" : `${setting.section}.`}${setting.key}`));
+  return lines.filter((_, at) => !gone.has(at)).join(format.lineEnd);
 }
 
 /** The only place of the file where the name stands, commented out: meant even when another section was named. */

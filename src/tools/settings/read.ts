@@ -1,6 +1,9 @@
 // The settings of a configuration file as one flat list, for comparing them.
 import { parse, type ParseError } from "jsonc-parser";
 
+/** What the end of a name says of a file's format. */
+export const settingsEndings = [".json", ".jsonc", ".ini", ".cfg", ".conf", ".toml", ".env", ".properties"] as const;
+
 /** Values by their keys with the sections before them, as they are written; undefined when the text is no list of settings. */
 export function settingsIn(text: string, shown: string): Map<string, string> | undefined {
   const ending = /\.([a-z]+)"?$/i.exec(shown)?.[1]?.toLowerCase();

@@ -1,7 +1,7 @@
 // What is computed over the rows of a table: number, sum, average, extremes, order, different values. Says what it left out.
 import { ToolError } from "../../core/error.ts";
 import { averageOf, compareQuantities, type DecimalMark, decimalMarkOf, type Quantity, quantityOf, quantityText, sumOf } from "./quantity.ts";
-import { columnAt, columnsText, type Row, rowsText, shortText, type Table } from "./table.ts";
+import { columnAt, columnsText, type Row, rowsText, shortText, type Table, valueCounts } from "./table.ts";
 import { compareTexts, filterOf } from "./where.ts";
 
 export const operations = ["count", "sum", "average", "min", "max", "sort_ascending", "sort_descending", "distinct", "rows"] as const;
@@ -35,8 +35,8 @@ export function compute(table: Table, { column, operation, where }: Question): A
     if (first !== undefined) answer.notes.push(`values of ${table.columns[first]}: ${valuesText(table, first)}`);
     return { ...answer, lines: [operation === "count" ? `count${selection.condition}: 0 of ${rowsText(table.rows.length)}` : `no row of ${table.rows.length}${selection.condition}`] };
   }
-  if (operation === "count") return { ...answer, lines: [counted(selection, named)] };
-  if (operation === "rows") return { ...answer, lines: [`${selection.of}${selection.condition}:`, ...listed(table, rows)] };
+  if (operation === "count") return { ...answer, lines: [counted(selection, named), ...(filter && rows.length <= rowsOfCountMax ? listed(table, rows) : [])] };
+  if (operation === "rows") return { ...answer, lines: [`${selection.of}${selection.condition}:`, ...listed(table, rows), ...(named === undefined ? [] : [`${table.columns[named]} alone: ${rows.map(({ cells }) => shortText(cells[named] ?? "", 100) || "(empty)").join(", ")}`])] };
   const chosen = named ?? onlyColumn(selection, operation);
   if (operation === "distinct") return { ...answer, lines: distinct(selection, chosen) };
   const { lines, notes } = measured(selection, chosen, operation);
@@ -60,6 +60,8 @@ interface Selection {
 
 const valuesShownMax = 10;
 const rowsOfExtremeMax = 5;
+/** Small models count the rows where they want to know what these hold. */
+const rowsOfCountMax = 5;
 const leftOutShownMax = 3;
 
 function counted({ condition, of, rows }: Selection, column: number | undefined): string {
@@ -89,13 +91,6 @@ function valuesText(table: Table, column: number): string {
   const values = [...new Set(table.rows.map(({ cells }) => cells[column] ?? ""))];
   const more = values.length > valuesShownMax ? `, and ${values.length - valuesShownMax} more` : "";
   return values.slice(0, valuesShownMax).map((value) => shortText(value, 60) || "(empty)").join(", ") + more;
-}
-
-/** The most frequent first. */
-function valueCounts(rows: readonly Row[], column: number): [string, number][] {
-  const counts = new Map<string, number>();
-  for (const { cells } of rows) counts.set(cells[column] ?? "", (counts.get(cells[column] ?? "") ?? 0) + 1);
-  return [...counts].toSorted(([, a], [, b]) => b - a);
 }
 
 interface Measured {

@@ -47,6 +47,12 @@ export function shortText(text: string, charsMax = 200): string {
   return line.length > charsMax ? `${line.slice(0, charsMax).toWellFormed()}…` : line;
 }
 
+/** How often each value of a column occurs, the most frequent first. */
+export function valueCounts(rows: readonly Row[], column: number): [value: string, count: number][] {
+  const groups = Map.groupBy(rows, ({ cells }) => cells[column] ?? "");
+  return [...groups].map(([value, { length }]): [string, number] => [value, length]).toSorted(([, a], [, b]) => b - a);
+}
+
 const columnsShownMax = 40;
 
 function plain(name: string): string {

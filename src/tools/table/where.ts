@@ -89,8 +89,16 @@ function likeTest(pattern: string): (cell: string) => boolean {
 
 function isEqual(cell: string, value: string, mark: DecimalMark): boolean {
   if (cell.toLowerCase() === value.toLowerCase()) return true;
+  const [said, wanted] = [truthOf(cell), truthOf(value)];
+  if (said !== undefined && wanted !== undefined) return said === wanted;
   const [a, b] = [quantityOf(cell, mark), quantityOf(value, mark) ?? quantityOf(value, ".")];
   return a !== undefined && b !== undefined && (a.unit === b.unit || b.unit === "") && compareQuantities(a, b) === 0;
+}
+
+/** Small models ask for `paid = false` where the cells are yes and no. */
+function truthOf(text: string): boolean | undefined {
+  if (/^(?:yes|y|true|on|✓|x)$/i.test(text)) return true;
+  return /^(?:no|n|false|off|✗)$/i.test(text) ? false : undefined;
 }
 
 function compareCells(cell: string, value: string, mark: DecimalMark): number | undefined {

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Conversation } from "../../../src/agent/conversation.ts";
 import { Guide } from "../../../src/agent/guide.ts";
+import { offeredArguments, offeredVariants } from "../../../src/agent/offer.ts";
 import type { TextEngine } from "../../../src/core/engine.ts";
 import { usageOf, type AssistantMessage, type ToolCall, type ToolResultMessage, type UserMessage } from "../../../src/core/message.ts";
 import { builtinTools } from "../../../src/tools/index.ts";
@@ -55,7 +56,7 @@ test("a special tool is told of once, as soon as there is something that it coul
   await step("fs.read", { path: "a.ini" });
   await offer();
   const result = conversation.messages.at(-1);
-  expect(result && conversation.note(result)).toBe('Tools for this:\nfs.set {"path":string,"key":string,"value":string} - Give a setting of a JSON, INI or TOML file a value, or add it; key is like server.port.');
+  expect(result && conversation.note(result)).toBe('Tools for this:\nfs.set {"path":string,"key":string,"value":string} - Give a setting of a JSON, INI or TOML file a value, or add it; key is like server.port.\nfs.unset {"path":string,"key":string} - Take a setting out of a JSON, INI or TOML file.');
   await step("fs.set", { path: "a.ini", key: "x", value: "2" });
   await offer();
   expect(conversation.messages.map((message) => conversation.note(message)).filter((note) => note.includes("Tools for this")).length).toBe(1);
@@ -98,6 +99,108 @@ test("a file that would lose most of its lines is written anew only at the secon
   await other.step("fs.read", { path: "f.txt" });
   expect(await other.step("fs.write", { path: "f.txt", content: "e\n" })).toStartWith("nothing was written: 4 of the 4 lines that f.txt has would be gone.");
   expect(await other.step("fs.write", { path: "f.txt", content: "e\n" })).toBe("");
+});
+
+test("a call that is hardly meant is told once how to write what may be", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.jpg"), "a");
+  mkdirSync(join(at.workspace, "old"));
+  const { offer, step } = bench(at, "Put the pictures into a folder photos.", "change: move");
+  await offer();
+  expect(await step("fs.move", { from: "a.jpg", to: "photos" })).toBe('nothing was moved: a file photos would be made. Into a folder of that name write "to":"photos/a.jpg"; for the name photos write the same again');
+  expect(await step("fs.move", { from: "a.jpg", to: "photos" })).toBe("");
+  expect(await step("fs.move", { from: "a.jpg", to: "old" })).toBe("");
+});
+
+test("a command that prints what the model wrote itself answers no question", async () => {
+  using at = fixture();
+  const { offer, step } = bench(at, "What happens when the queue is full?", "answer: run");
+  await offer();
+  expect(await step("shell.run", { command: "echo 'it fails'" })).toStartWith("nothing was run: it would print what you wrote yourself");
+  expect(await step("shell.run", { command: "echo $HOME" })).toBe("");
+  const asked = bench(at, "What does echo hi print?", "answer: run");
+  await asked.offer();
+  expect(await asked.step("shell.run", { command: "echo hi" })).toBe("");
+});
+
+test("after a change that the request speaks of, one that it does not speak of is refused once, and only a reply is left", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.json"), "{}");
+  const { offer, step } = bench(at, "Set the language to de and turn the sound off in a.json.", "change: set");
+  await offer();
+  await step("fs.read", { path: "a.json" });
+  const told: unknown[] = [];
+  for (const key of ["ui.language", "soundOn", "volume"]) told.push(await step("fs.set", { path: "a.json", key, value: "x" }));
+  expect(told).toEqual(["", "", "nothing was changed: the request says nothing of volume"]);
+  expect((await offer()).tools).toEqual([]);
+  expect(await step("fs.set", { path: "a.json", key: "volume", value: "x" })).toBe("");
+
+  writeFileSync(join(at.workspace, "g.md"), "# Cabin\nDogs may come in.\n## Way\n");
+  const wrong = bench(at, "Remove the line about the dog.", "change: cut");
+  await wrong.offer();
+  await wrong.step("fs.read", { path: "g.md" });
+  expect(await wrong.step("fs.cut", { path: "g.md", line: "## Way" })).toBe("nothing was changed: the request says nothing of this line. It speaks of what stands here: Dogs may come in.");
+  expect(await wrong.step("fs.cut", { path: "g.md", line: "## Way" })).toBe("");
+
+  const lines = bench(at, "Take all comments out of f.conf.", "change: cut");
+  writeFileSync(join(at.workspace, "f.conf"), "# one\nx = 1\n# two\n");
+  await lines.offer();
+  await lines.step("fs.read", { path: "f.conf" });
+  expect([await lines.step("fs.cut", { path: "f.conf", line: "# one" }), await lines.step("fs.cut", { path: "f.conf", line: "# two" })]).toEqual(["", ""]);
+});
+
+test("a test that tells what is right is not changed to make it pass, unless it is insisted on", async () => {
+  using at = fixture();
+  for (const name of ["stats.py", "test_stats.py"]) writeFileSync(join(at.workspace, name), "x = 1\n");
+  const { offer, step } = bench(at, "test_stats.py fails, fix stats.py.", "change: run, edit");
+  expect((await offer()).tools.some(({ class: kind }) => kind === "write")).toBe(false);
+  await step("fs.read", { path: "test_stats.py" });
+  expect((await offer()).options.names?.files).toEqual(["stats.py"]);
+  await step("fs.read", { path: "stats.py" });
+  expect((await offer()).tools.some(({ name }) => name === "fs.edit")).toBe(true);
+  const args = { path: "test_stats.py", oldText: "x = 1", newText: "x = 2" };
+  expect([await step("fs.edit", args), await step("fs.edit", args)]).toEqual(["nothing was changed: test_stats.py is the test, and it tells what is right. Change stats.py", ""]);
+});
+
+test("a new file has a name that the request wants; only what makes files for it does where nothing new is asked for", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "todo.md"), "- a\n");
+  const paths = async (text: string, plan: string, tool: string): Promise<unknown> => {
+    const { offer, step } = bench(at, text, plan);
+    await offer();
+    await step("fs.read", { path: "todo.md" });
+    const { options, tools } = await offer();
+    const spec = tools.find(({ name }) => name === tool);
+    return spec && offeredArguments(spec, options)?.properties["path"];
+  };
+  expect(await paths("Write what is done into done.md.", "change: create", "fs.write")).toEqual({ enum: ["done.md"] });
+  expect(await paths("Write done.md into a new folder old.", "change: create", "fs.write")).toEqual({ enum: ["done.md", "Write/done.md", "into/done.md", "a/done.md", "new/done.md", "folder/done.md", "old/done.md"] });
+  expect(await paths("Add b to my list.", "change: append", "fs.append")).toMatchObject({ enum: ["todo.md"] });
+  expect(await paths("Add b to my list, and make one for Bob.", "change: append, create", "fs.append")).toMatchObject({ type: "string" });
+  expect(await paths("Add b to todo.md and more.md.", "change: append", "fs.append")).toMatchObject({ enum: expect.arrayContaining(["todo.md", "more.md"]) });
+});
+
+test("what the request wants replaced and several files hold is replaced in all of them, unless it names a file", async () => {
+  using at = fixture();
+  for (const name of ["a.py", "b.py"]) writeFileSync(join(at.workspace, name), "old_name = 1\n");
+  const offered = async (text: string): Promise<unknown> => {
+    const { offer } = bench(at, text, "change: replace");
+    const { options, tools } = await offer();
+    const spec = tools.find(({ name }) => name === "fs.replace");
+    return spec && offeredVariants(spec, options).map(({ properties }) => [properties["path"], properties["oldText"]]);
+  };
+  expect(await offered("Rename old_name to new_name in all files.")).toEqual([[{ enum: ["."] }, { enum: ["old_name"] }]]);
+  expect(await offered("Rename old_name to new_name in a.py.")).toEqual([]);
+});
+
+test("a setting is emptied only at the second try", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.json"), '{"debug":true}');
+  const { offer, step } = bench(at, "Remove debug from a.json.", "change: set");
+  await offer();
+  await step("fs.read", { path: "a.json" });
+  const args = { path: "a.json", key: "debug", value: "" };
+  expect([await step("fs.set", args), await step("fs.set", args)]).toEqual(['nothing was set: to take debug out use fs.unset {"path":"a.json","key":"debug"}; for an empty value write the same again', ""]);
 });
 
 test("the same change of a file is made once in a turn; who tries it again has nothing left but to reply", async () => {
@@ -153,11 +256,11 @@ test("a command that takes a name of the workspace for one at the top of the dis
     return step("shell.run", { command });
   };
   expect(await first("Count what is in var.", "ls /var && ls ./var /variable a/var")).toBe("nothing was run: /var is at the top of the disk, and what is here is called var. Write: ls var && ls ./var /variable a/var");
-  expect(await first("Count what is in /var.", "echo /var")).not.toContain("nothing was run");
+  expect(await first("Count what is in /var.", "cat /var")).not.toContain("nothing was run");
   mkdirSync(join(at.workspace, "bin"));
   expect(await first("Count what is in var.", "/bin/echo var /var/none")).not.toContain("nothing was run");
   expect(await first("Count what is in var.", "ls /var/log/")).toContain("Write: ls var/log/");
-  expect(await first("Count what is in var.", "echo var/log ~/var /usr/var")).not.toContain("nothing was run");
+  expect(await first("Count what is in var.", "cat var/log ~/var /usr/var")).not.toContain("nothing was run");
 });
 
 test("a very small model replies to the first look that fits, unless that speaks of another file, and once a change is made", async () => {
@@ -173,7 +276,7 @@ test("a very small model replies to the first look that fits, unless that speaks
   const change = bench(at, "Set x in c.ini to 2.", "", small("change: set"));
   await change.offer();
   await change.step("fs.read", { path: "c.ini" });
-  expect((await change.offer()).tools.map(({ name }) => name)).toEqual(["fs.edit", "fs.set"]);
+  expect((await change.offer()).tools.map(({ name }) => name)).toEqual(["fs.edit", "fs.set", "fs.unset"]);
   await change.step("fs.set", { path: "c.ini", key: "x", value: "2" });
   expect((await change.offer()).tools.length).toBe(0);
 });

@@ -30,6 +30,13 @@ describe("pieces of a text", () => {
   });
 });
 
+test("of one line only, where a quote ends with its line", () => {
+  const rules = new GrammarRules();
+  const name = quoteRule(rules, "one\ntwo n\n", "quote", true);
+  const grammar = parseGbnf(`root ::= ${name}\n${rules}`);
+  expect(["one", "two n", "n", "one\n", "one\ntwo", "\n"].map((piece) => accepts(grammar, JSON.stringify(piece)))).toEqual([true, true, true, false, false, false]);
+});
+
 test("a text that is quoted twice is written once", () => {
   const rules = new GrammarRules();
   const first = quoteRule(rules, "abc", "one");

@@ -10,7 +10,7 @@ import type { WorkKind } from "../../../src/core/work.ts";
 
 const tool = (name: string, kind: Partial<Tool>): Tool => ({ name, description: name, class: "read", schema: z.strictObject({ path: z.string().meta({ existing: "file" }) }), needs: async () => [], run: async () => ({ content: [] }), ...kind });
 const tools = [tool("fs.read", { serves: ["read"] }), tool("fs.find", { serves: ["find"] }), tool("table.compute", { serves: ["compute"], isSpecial: true }), tool("fs.write", { class: "write", serves: ["create"] }), tool("fs.edit", { class: "write", serves: ["edit"] }), tool("fs.sort", { class: "write", serves: ["sort"], isSpecial: true }), tool("shell.run", { class: "shell", serves: ["run"] })];
-const view: WorkspaceView = { names: async () => ({ files: ["a.txt", "sub/b.txt"], folders: [".", "sub"] }), lines: async () => undefined, text: async () => undefined, columns: async () => undefined };
+const view: WorkspaceView = { names: async () => ({ files: ["a.txt", "sub/b.txt"], folders: [".", "sub"] }), lines: async () => undefined, text: async () => undefined, columns: async () => undefined, settings: async () => undefined, shared: async () => [] };
 const work = (isChange: boolean, ...kinds: WorkKind[]): Work => ({ isChange, kinds: new Set(kinds) });
 const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
 
@@ -81,10 +81,18 @@ test("a change claims nothing while what it should make is not there", async () 
   expect([(await offerOf(guard, "Write c.txt.", work(true, "create"), ["c.txt"])).mayClaim, (await offerOf(guard, "Write c.txt.", work(true, "create"))).mayClaim]).toEqual([false, true]);
 });
 
+test("a long file is searched for the name that a question asks about, before it is read", async () => {
+  const all = [...tools, tool("fs.grep", { serves: ["search"], schema: z.strictObject({ pattern: z.string() }) })];
+  const names = async (text: string, long: string[]): Promise<string> => (await stepOffer({ tools: all, guard: guardOf(), messages: [user(text)], view, existing: { files: ["a.txt", "sub/b.txt"], folders: ["."], long }, work: work(false, "read") })).tools.map(({ name }) => name).join(" ");
+  expect([await names("What is MAX_SIZE in a.txt?", ["a.txt"]), await names("What is MAX_SIZE in a.txt?", []), await names("Sum up a.txt.", ["a.txt"])]).toEqual(["fs.grep", "fs.read", "fs.read"]);
+});
+
 test("what is to be run is run before the reply: for a question, and for a change that begins with it", async () => {
-  const mayReply = async (guard: LoopGuard, planned: Work): Promise<boolean> => (await offerOf(guard, "go", planned)).mayReply;
+  const mayReply = async (guard: LoopGuard, planned: Work): Promise<boolean> => (await offerOf(guard, "run it", planned)).mayReply;
   const guard = guardOf();
-  expect([await mayReply(guard, work(false, "run")), await mayReply(guard, work(true, "run", "edit")), await mayReply(guard, work(true, "create", "run"))]).toEqual([false, false, true]);
+  expect((await offerOf(guard, "what happens when it is full?", work(false, "run"))).mayReply).toBe(true);
+  expect([await mayReply(guard, work(false, "run")), await mayReply(guard, work(true, "run", "edit")), await mayReply(guard, work(true, "create", "run"))]).toEqual([false, false, false]);
+  expect((await offerOf(guard, "go", work(true, "create", "run"))).mayReply).toBe(true);
   step(guard, "shell.run", { command: "x" }, true);
   expect(await mayReply(guard, work(false, "run"))).toBe(true);
   step(guard, "fs.edit", { path: "a.txt" });

@@ -64,15 +64,17 @@ test.each([
 });
 
 test.each([
-  ["in the middle", "a\nb\n", { below: "a", text: "x\ny" }, "a\nx\ny\nb\n"],
-  ["below a part of a line", "one two\nb\n", { below: "two", text: "x" }, "one two\nx\nb\n"],
-  ["below several lines", "a\nb\nc\n", { below: "a\nb\n", text: "x\n" }, "a\nb\nx\nc\n"],
-  ["below an open last line", "a\nb", { below: "b", text: "x" }, "a\nb\nx"],
-  ["a blank line before it", "a\nb\n", { below: "a", text: "\nx" }, "a\n\nx\nb\n"],
-  ["what is there already", "a\nx\nb\n", { below: "a", text: "x" }, "a\nx\nb\n"],
-  ["CRLF", "a\r\nb\r\n", { below: "a", text: "x\ny" }, "a\r\nx\r\ny\r\nb\r\n"],
-  ["the whole line among its parts", "ab\na\n", { below: "a", text: "x" }, "ab\na\nx\n"],
-  ["bytes of an unknown encoding", "caf\xe9\xff\nb\n", { below: "b", text: "x" }, "caf\xe9\xff\nb\nx\n"],
+  ["in the middle", "a\nb\n", { place: "below", line: "a", text: "x\ny" }, "a\nx\ny\nb\n"],
+  ["below a part of a line", "one two\nb\n", { place: "below", line: "two", text: "x" }, "one two\nx\nb\n"],
+  ["below several lines", "a\nb\nc\n", { place: "below", line: "a\nb\n", text: "x\n" }, "a\nb\nx\nc\n"],
+  ["below an open last line", "a\nb", { place: "below", line: "b", text: "x" }, "a\nb\nx"],
+  ["a blank line before it", "a\nb\n", { place: "below", line: "a", text: "\nx" }, "a\n\nx\nb\n"],
+  ["what is there already", "a\nx\nb\n", { place: "below", line: "a", text: "x" }, "a\nx\nb\n"],
+  ["CRLF", "a\r\nb\r\n", { place: "below", line: "a", text: "x\ny" }, "a\r\nx\r\ny\r\nb\r\n"],
+  ["the whole line among its parts", "ab\na\n", { place: "below", line: "a", text: "x" }, "ab\na\nx\n"],
+  ["bytes of an unknown encoding", "caf\xe9\xff\nb\n", { place: "below", line: "b", text: "x" }, "caf\xe9\xff\nb\nx\n"],
+  ["above the first line", "a\nb\n", { place: "above", line: "a", text: "x" }, "x\na\nb\n"],
+  ["above an open last line", "a\nb", { place: "above", line: "b", text: "x\n" }, "a\nx\nb"],
 ])("fs.insert: %s", async (_name, before, args, after) => {
   expect(await changed("fs.insert", "f", before, args)).toBe(after);
 });
@@ -89,7 +91,8 @@ test.each([
 
 test("what stands on several lines is refused, and what stands on none", async () => {
   expect(await changed("fs.cut", "f", "xa\nya\n", { line: "a" })).toMatch(/^! line is in f on lines 1, 2/);
-  expect(await changed("fs.insert", "f", "a\na\n", { below: "a", text: "x" })).toMatch(/^! below is in f on lines 1, 2/);
+  expect(await changed("fs.insert", "f", "a\na\n", { place: "below", line: "a", text: "x" })).toMatch(/^! line is in f on lines 1, 2/);
+  expect(await changed("fs.cut", "f", "xa\nb\nya\n", { line: "a", all: true })).toBe("b\n");
   expect(await changed("fs.cut", "f", "alpha\n", { line: "alpho" })).toContain("the nearest is line 1");
 });
 
@@ -131,5 +134,24 @@ test.each([
   ["and a smaller heading too", "## A\n\na\n", "## A", "### N\nn", "## A\n### N\nn\n\na\n"],
   ["with the line ends of the file", "## A\r\na\r\n", "## A", "## N\nn", "## A\r\na\r\n\r\n## N\r\nn\r\n"],
 ] as const)("fs.insert puts a section of Markdown %s", async (_name, before, below, text, after) => {
-  expect(await changed("fs.insert", "a.md", before, { below, text })).toBe(after);
+  expect(await changed("fs.insert", "a.md", before, { place: "below", line: below, text })).toBe(after);
+});
+
+test.each([
+  ["of JSON, with what stands around it", "a.json", '{\n  "a": 1,\n  "b": [1, 2],\n  "c": {"d": true}\n}\n', "b", '{\n  "a": 1,\n  "c": {"d": true}\n}\n'],
+  ["inside of another", "a.json", '{"c": {"d": true, "e": 2}}', "c.d", '{"c": {"e": 2}}'],
+  ["of a list", "a.json", '{"b": ["x", "y"]}', "b[0]", '{"b": ["y"]}'],
+  ["of a section", "a.ini", "[a]\nx = 1\ny = 2\n[b]\nx = 3\n", "a.x", "[a]\ny = 2\n[b]\nx = 3\n"],
+  ["of the environment, CRLF", "a.env", "A=1\r\nB=2\r\n", "A", "B=2\r\n"],
+] as const)("fs.unset: a setting %s", async (_name, file, before, key, after) => {
+  expect(await changed("fs.unset", file, before, { key })).toBe(after);
+});
+
+test.each([
+  ["no such key of JSON", "a.json", '{"a":1}', "b", "there is no setting b; there is a. Nothing was changed"],
+  ["no such key of lines", "a.env", "A=1\n#B=2\n", "B", "there is no setting B; there is A. Nothing was changed"],
+  ["another format", "a.yaml", "a: 1\n", "a", "a.yaml is none of .json"],
+  ["a key of two sections", "a.ini", "[a]\nx=1\n[b]\nx=2\n", "x", "x is in the sections a, b"],
+] as const)("fs.unset refuses %s", async (_name, file, before, key, reason) => {
+  expect(await changed("fs.unset", file, before, { key })).toStartWith(`! ${reason}`);
 });

@@ -15,23 +15,33 @@ const put = (folder: string, ...paths: string[]): void => {
 test("nothing where nothing is taken for granted wrongly", async () => {
   using at = fixture();
   put(at.workspace, "b.txt", "src/main.py");
-  expect(await describeWorkspace(at.workspace, "what is in b.txt and main.py?")).toBe("");
+  expect(await describeWorkspace(at.workspace, at.options.home, "what is in b.txt and main.py?")).toBe("");
 });
 
 test("an empty folder", async () => {
   using at = fixture();
-  expect(await describeWorkspace(at.workspace, "hello")).toBe("The folder is empty.");
+  expect(await describeWorkspace(at.workspace, at.options.home, "hello")).toBe("The folder is empty.");
 });
 
 test("files that the request names in vain; a version or a host is no file", async () => {
   using at = fixture();
   put(at.workspace, "notes.txt", "src/main.py");
-  const told = await describeWorkspace(at.workspace, "Copy notes.txt and main.py to src/copy.md, not to v1.2 or example.org; then read plan.txt.");
+  const told = await describeWorkspace(at.workspace, at.options.home, "Copy notes.txt and main.py to src/copy.md, not to v1.2 or example.org; then read plan.txt.");
   expect(told).toBe("(There is no src/copy.md and no plan.txt here.)");
+});
+
+test("files that hold words of a request that names none, the most telling first", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "backup.sh"), "KEEP_DAYS=14\nrsync notes\n");
+  writeFileSync(join(at.workspace, "README.md"), "Backups: see backup.sh\n");
+  writeFileSync(join(at.workspace, "other.txt"), "nothing of it\n");
+  expect(await describeWorkspace(at.workspace, at.options.home, "Keep the backups for 30 days instead of 14.")).toBe("(Words of this request are in backup.sh (Keep, days, 14, backups).)");
+  expect(await describeWorkspace(at.workspace, at.options.home, "Is rsync used in README.md?")).toBe("");
+  expect(await describeWorkspace(at.workspace, at.options.home, "Thank you!")).toBe("");
 });
 
 test("a folder with too many names is not looked through", async () => {
   using at = fixture();
   put(at.workspace, ...Array.from({ length: 320 }, (_, index) => `data/${index}.txt`));
-  expect(await describeWorkspace(at.workspace, "read plan.txt")).toBe("");
+  expect(await describeWorkspace(at.workspace, at.options.home, "read plan.txt")).toBe("");
 });

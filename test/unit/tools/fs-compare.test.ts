@@ -8,8 +8,10 @@ test.each([
   ["settings by their sections", "ini", "; c\n[db]\nhost = a\nport=1\n[log]\nlevel: 2\n", "[db]\nport = 1\nhost = b\n[log]\nkeep = 3\n", ["db.host differs: a in a.ini, b in b.ini", "log.level is only in a.ini: 2", "log.keep is only in b.ini: 3"]],
   ["values of JSON", "json", '{"a":{"b":1,"c":[1,2]},"d":true}', '{"d":true,"a":{"c":[1,3],"b":1}}', ["a.c[1] differs: 2 in a.json, 3 in b.json"]],
   ["JSON in another order", "json", '{"a":1,"b":{}}', '{"b":{},"a":1}', ["all settings of a.json and b.json have the same values"]],
-  ["lines of a text", "txt", "x\ny\nz\n", "x\nY\nz\nw\n", ["- is only in a.txt, + only in b.txt:", "-y", "+Y", "+w"]],
-  ["a text that only has the ending of settings", "ini", "hello\n", "hello you\n", ["- is only in a.ini, + only in b.ini:", "-hello", "+hello you"]],
+  ["lines of a text", "txt", "x\ny\nz\n", "x\nY\nz\nw\n", ["only in a.txt:", "y", "only in b.txt:", "Y", "w"]],
+  ["a list in another order", "txt", "a\nb\nc\nd\n", "d\na\nx\n", ["only in a.txt:", "b", "c", "only in b.txt:", "x", "(1 line is in both, at another place)"]],
+  ["nothing but the order", "txt", "a\nb\n", "b\na\n", ["(1 line is in both, at another place)"]],
+  ["a text that only has the ending of settings", "ini", "hello\n", "hello you\n", ["only in a.ini:", "hello", "only in b.ini:", "hello you"]],
   ["the same text", "txt", "x\n", "x\n", ["a.txt and b.txt hold the same text"]],
   ["the same text with other line ends", "txt", "x\ny\n", "\uFEFFx\r\ny\r\n", ["a.txt and b.txt hold the same text, with other line ends"]],
 ])("%s", async (_name, ending, one, other, lines) => {

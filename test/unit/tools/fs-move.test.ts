@@ -25,6 +25,29 @@ test("to another name, into folders that are there and into new ones", async () 
   expect(existsSync(join(at.workspace, "folder"))).toBe(false);
 });
 
+test("several files at once, into a folder that is made for them; all or none", async () => {
+  using at = fixture();
+  withFiles(at);
+  for (const path of ["b.txt", "folder/b.txt", "folder/c.txt", ".hidden.txt"]) writeFileSync(join(at.workspace, path), path);
+  expect(await at.call("fs.copy", { from: "*.txt", to: "texts" })).toMatchObject({ isError: false, text: "copied a.txt to texts/a.txt\ncopied b.txt to texts/b.txt", details: { files: [{ from: join(at.workspace, "a.txt"), to: join(at.workspace, "texts/a.txt") }, { from: join(at.workspace, "b.txt"), to: join(at.workspace, "texts/b.txt") }] } });
+  expect(await at.call("fs.move", { from: "folder/*.txt", to: "other/new" })).toMatchObject({ text: "moved folder/b.txt to other/new/b.txt\nmoved folder/c.txt to other/new/c.txt" });
+  expect(await at.call("fs.move", { from: "**/*.txt", to: "flat" })).toMatchObject({ isError: true, text: "a.txt and texts/a.txt would both become flat/a.txt; nothing was changed" });
+  expect(await at.call("fs.move", { from: "*.png", to: "flat" })).toMatchObject({ isError: true, text: "no file fits *.png; nothing was changed" });
+  expect(await at.call("fs.move", { from: "*.txt", to: "other/new/b.txt" })).toMatchObject({ isError: true, text: expect.stringContaining("is there already") });
+  expect((await at.needs("fs.move", { from: "*.txt", to: "flat" })).length).toBe(4);
+  writeFileSync(join(at.workspace, "star*.txt"), "own");
+  expect(await at.call("fs.move", { from: "star*.txt", to: "own.txt" })).toMatchObject({ text: "moved star*.txt to own.txt" });
+});
+
+test("a file that came between the answer and the move is not moved unasked", async () => {
+  using at = fixture();
+  withFiles(at);
+  const args = at.tool("fs.move").schema.parse({ from: "*.txt", to: "texts" });
+  await at.tool("fs.move").needs(args, at.context);
+  writeFileSync(join(at.workspace, "late.txt"), "late");
+  expect(at.tool("fs.move").run(args, at.context)).rejects.toThrow("changed after approval");
+});
+
 test("a copy keeps modes, times and links, and leaves the original", async () => {
   using at = fixture();
   withFiles(at);

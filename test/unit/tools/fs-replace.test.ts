@@ -1,6 +1,6 @@
 // fs.replace: every place, words before parts of words, and not a byte more.
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fixture } from "./fixture.ts";
 
@@ -46,4 +46,22 @@ test.each([
   writeFileSync(join(at.workspace, "f"), before);
   expect(await at.call("fs.replace", { path: "f", ...args })).toMatchObject({ isError: true, text });
   expect(readFileSync(join(at.workspace, "f"), "utf8")).toBe(before);
+});
+
+test("in all text files of a folder, what is ignored or hidden left out; nothing is written before all of it is sound", async () => {
+  using at = fixture();
+  for (const [path, content] of [["a.py", "old = 1\nprint(old)\n"], ["sub/b.py", "import old\n"], ["sub/older.py", "older = 1\n"], ["bin", "old\0"], [".hidden.py", "old\n"], ["out/x.py", "old\n"], [".gitignore", "out\n"]] as const) {
+    mkdirSync(join(at.workspace, path, ".."), { recursive: true });
+    writeFileSync(join(at.workspace, path), content);
+  }
+  const all = { path: ".", oldText: "old", newText: "new" };
+  const [need] = await at.needs("fs.replace", all);
+  expect([need?.reason, need?.preview?.includes("+import new")]).toEqual(["replace 3 occurrence(s) in 2 files", true]);
+  expect(await at.call("fs.replace", all)).toMatchObject({ isError: false, text: "replaced 3 places in 2 files; they now read:\na.py:\n1: new = 1\n2: print(new)\nsub/b.py:\n1: import new", details: { replacements: 3 } });
+  expect(await at.call("fs.replace", all)).toMatchObject({ isError: false, text: "replaced 1 place in sub/older.py; it now reads:\n1: newer = 1" });
+  expect(await at.call("fs.replace", all)).toMatchObject({ isError: true, text: "oldText is in no text file of .; nothing was changed" });
+  expect(await at.call("fs.replace", { ...all, path: at.outside })).toMatchObject({ isError: true, text: expect.stringContaining("is outside the workspace; name one file") });
+  writeFileSync(join(at.workspace, "c.json"), '{"new":1}');
+  expect(await at.call("fs.replace", { path: ".", oldText: "new", newText: 'n"ew' })).toMatchObject({ isError: true, text: expect.stringContaining("c.json could not be read by its own format") });
+  expect(readFileSync(join(at.workspace, "a.py"), "utf8")).toBe("new = 1\nprint(new)\n");
 });

@@ -29,7 +29,7 @@ test("each operation over a CSV file", async () => {
     sort_ascending: "4 rows by age, smallest first:\nname,age,city\nBob,31,Bergen\nAnn,52,Oslo\n\"Cem, Jr.\",52,Oslo\nDag,,Tromso",
     sort_descending: "4 rows by age, largest first:\nname,age,city\nAnn,52,Oslo\n\"Cem, Jr.\",52,Oslo\nBob,31,Bergen\nDag,,Tromso",
     distinct: "3 different values of city in 4 rows:\nOslo: 2\nBergen: 1\nTromso: 1",
-    rows: "4 rows:\nname,age,city\nAnn,52,Oslo\nBob,31,Bergen\n\"Cem, Jr.\",52,Oslo\nDag,,Tromso",
+    rows: "4 rows:\nname,age,city\nAnn,52,Oslo\nBob,31,Bergen\n\"Cem, Jr.\",52,Oslo\nDag,,Tromso\nage alone: 52, 31, 52, (empty)",
   });
   expect((await at.ask({ operation: "sum", column: "age" })).details).toEqual({ path: join(at.workspace, "people.csv"), rows: 4 });
 });
@@ -66,7 +66,7 @@ test("where takes comparisons of every kind", async () => {
     const { isError, text } = await at.ask({ operation: "rows", where });
     expect({ where, isError, names: ["Ann", "Bob", "Cem", "Dag"].filter((name) => text.includes(`\n${name}`) || text.includes(`"${name}`)) }).toEqual({ where, isError: false, names: [...names] });
   }
-  expect((await at.ask({ operation: "count", where: "city = Oslo" })).text).toBe("count where city = Oslo: 2 of 4 rows");
+  expect((await at.ask({ operation: "count", where: "city = Oslo" })).text).toBe('count where city = Oslo: 2 of 4 rows\nname,age,city\nAnn,52,Oslo\n"Cem, Jr.",52,Oslo');
   expect((await at.ask({ operation: "sum", column: "age", where: "city = Oslo" })).text).toBe("sum of age where city = Oslo: 104 (2 of 4 rows)");
 });
 
@@ -133,7 +133,7 @@ test("texts, dates and times have an order too", async () => {
   expect((await at.ask({ operation: "min", column: "when" })).text).toBe("min of when: 2025-12-31 (2 rows)\nrow: when=2025-12-31, at=12:05, version=1.10.0");
   expect((await at.ask({ operation: "max", column: "at" })).text).toStartWith("max of at: 12:05");
   expect((await at.ask({ operation: "max", column: "version" })).text).toStartWith("max of version: 1.10.0");
-  expect((await at.ask({ operation: "count", where: "when >= 2026-01-01" })).text).toBe("count where when >= 2026-01-01: 1 of 2 rows");
+  expect((await at.ask({ operation: "count", where: "when >= 2026-01-01" })).text).toBe("count where when >= 2026-01-01: 1 of 2 rows\nwhen\tat\tversion\n2026-01-17\t9:30\t1.9.0");
 });
 
 test("JSON: a list, a list inside, several lists, an object, a line each", async () => {

@@ -1,0 +1,118 @@
+// Why a call of a small model must not run as it is: it would do something else than the model means. What may be meant after
+// all is said once and then runs.
+import type { ToolCall } from "../core/message.ts";
+import { mentionedFiles } from "../core/named-files.ts";
+import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
+import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
+import { markedArguments } from "./offer.ts";
+import { rootedName } from "./rooted-name.ts";
+import type { Work } from "./work-plan.ts";
+
+export interface ObjectionsState {
+  request: string;
+  names: WorkspaceNames | undefined;
+  work: Work | undefined;
+  /** Something was changed in this turn. */
+  hasChanged: boolean;
+}
+
+export class Objections {
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #view: WorkspaceView;
+  /** Files that the model may write anew: made in this turn, or it was told what would be lost. */
+  readonly #ownFiles = new Set<string>();
+  readonly #doubted = new Set<string>();
+  /** The request spoke of what an earlier call was about. */
+  #hasBeenSaid = false;
+  /** The last call was about something that the request does not speak of, after others that it does. */
+  isStray = false;
+  /** Ids of calls that were refused with what to write instead. */
+  readonly advised = new Set<string>();
+
+  constructor(tools: readonly Tool[], view: WorkspaceView) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#view = view;
+  }
+
+  /** undefined when it may run. */
+  async to(call: ToolCall, state: ObjectionsState): Promise<string | undefined> {
+    this.isStray = false;
+    const tool = this.#tools.get(call.name);
+    const advice = tool?.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state)) : tool && ((await this.#stray(call, tool, state)) ?? this.#once(doubtOf(call, tool, state.names) ?? testChanged(call, tool, state)));
+    if (advice !== undefined) this.advised.add(call.id);
+    return advice;
+  }
+
+  /** A small model that has done what was asked goes on with what is next to it, or takes the wrong line at first. */
+  async #stray(call: ToolCall, tool: Tool, { hasChanged, request }: ObjectionsState): Promise<string | undefined> {
+    const about = markedArguments(tool, "asked").map((argument) => String(call.arguments[argument] ?? "")).find((value) => wordsOf(value).length > 0);
+    if (about === undefined) return undefined;
+    if (sharedWords(about, request) > 0) {
+      this.#hasBeenSaid = true;
+      return undefined;
+    }
+    if (hasChanged) return this.#hasBeenSaid ? this.#strayed(about) : undefined;
+    const file = tool.quotes && call.arguments[tool.quotes.file];
+    const lines = typeof file === "string" ? ((await this.#view.lines(file)) ?? []) : [];
+    const nearest = lines.toSorted((a, b) => sharedWords(b, request) - sharedWords(a, request))[0];
+    return nearest === undefined || sharedWords(nearest, request) === 0 ? undefined : this.#once(`nothing was changed: the request says nothing of this line. It speaks of what stands here: ${nearest.trim()}`);
+  }
+
+  #strayed(about: string): string | undefined {
+    const objection = this.#once(`nothing was changed: the request says nothing of ${about}`);
+    this.isStray = objection !== undefined;
+    return objection;
+  }
+
+  #once(doubt: string | undefined): string | undefined {
+    if (doubt === undefined || this.#doubted.has(doubt)) return undefined;
+    this.#doubted.add(doubt);
+    return doubt;
+  }
+
+  /** A small model that should change a part of a file writes it anew and leaves out the rest. */
+  async toLoss(call: ToolCall): Promise<string | undefined> {
+    const tool = this.#tools.get(call.name);
+    const parsed = tool?.schema.safeParse(call.arguments);
+    const rewrite = parsed?.success ? tool?.rewrites?.(parsed.data) : undefined;
+    if (!rewrite || this.#ownFiles.has(rewrite.path)) return undefined;
+    this.#ownFiles.add(rewrite.path);
+    const lines = (await this.#view.lines(rewrite.path)) ?? [];
+    const kept = new Set(rewrite.content.split("\n").map((line) => line.trim()));
+    const lost = lines.filter((line) => !kept.has(line.trim())).length;
+    return lines.length < 2 || lost * 2 <= lines.length ? undefined : `nothing was written: ${lost} of the ${lines.length} lines that ${rewrite.path} has would be gone. To change a part of it use another tool; to replace it all write it again.`;
+  }
+}
+
+/** Without anything that the shell puts in. */
+const printsOnly = /^\s*(?:echo|printf)\b[^|&;<>`$]*$/;
+
+/** To answer a question by a command a small model has its own answer printed. */
+function vainCommand({ arguments: args }: ToolCall, { request, work }: ObjectionsState): string | undefined {
+  const isPrinting = Object.values(args).some((value) => typeof value === "string" && printsOnly.test(value));
+  if (!isPrinting || work?.isChange !== false || /\b(?:echo|printf)\b/.test(request)) return undefined;
+  return "nothing was run: it would print what you wrote yourself. Look into the files, or reply";
+}
+
+function doubtOf(call: ToolCall, tool: Tool, names: WorkspaceNames | undefined): string | undefined {
+  const parsed = tool.schema.safeParse(call.arguments);
+  return parsed.success && names ? tool.doubt?.(parsed.data, names) : undefined;
+}
+
+/** How many words of the text the request has too, whatever their endings; those that say nothing do not count. */
+function sharedWords(text: string, request: string): number {
+  const said = new Set(wordsOf(request).map(stemOf));
+  return wordsOf(text).filter((word) => !isCommonWord(word) && said.has(stemOf(word))).length;
+}
+
+/** A small model that should make a test pass changes the test. */
+function testChanged({ arguments: args }: ToolCall, tool: Tool, { names, request, work }: ObjectionsState): string | undefined {
+  const { path } = args;
+  if (tool.class !== "write" || typeof path !== "string" || !isTest(path) || !work?.kinds.has("run") || !work.kinds.has("edit")) return undefined;
+  const other = mentionedFiles(request, names?.files ?? []).find((file) => !isTest(file));
+  return other === undefined || !names?.files.includes(path) ? undefined : `nothing was changed: ${path} is the test, and it tells what is right. Change ${other}`;
+}
+
+function isTest(path: string): boolean {
+  return /(?:^|[/_.-])(?:test|spec)s?(?:[/_.-]|$)/i.test(path);
+}
