@@ -101,7 +101,7 @@ export class Guide {
     this.#repeated = undefined;
     if (this.#view && this.#changes.has(callKey(call))) {
       this.#repeated = call.name;
-      return "you made this change already";
+      return "you made this change already. When all is done, tell the user what you did";
     }
     const objection = await this.#objections?.to(call, { request: conversation.request, names: this.#names, work: this.#plan.work, hasChanged: this.#guard.hasChanged });
     if (objection !== undefined) return objection;

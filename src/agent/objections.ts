@@ -45,9 +45,9 @@ export class Objections {
 
   /** A small model that has done what was asked goes on with what is next to it, or takes the wrong line at first. */
   async #stray(call: ToolCall, tool: Tool, { hasChanged, request }: ObjectionsState): Promise<string | undefined> {
-    const about = markedArguments(tool, "asked").map((argument) => String(call.arguments[argument] ?? "")).find((value) => wordsOf(value).length > 0);
+    const about = markedArguments(tool, "asked").map((argument) => String(call.arguments[argument] ?? "")).find((value) => value.trim() !== "");
     if (about === undefined) return undefined;
-    if (sharedWords(about, request) > 0) {
+    if (sharedWords(about, request) > 0 || speaksOf(request, about)) {
       this.#hasBeenSaid = true;
       return undefined;
     }
@@ -59,7 +59,7 @@ export class Objections {
   }
 
   #strayed(about: string): string | undefined {
-    const objection = this.#once(`nothing was changed: the request says nothing of ${about}`);
+    const objection = this.#once(`nothing more was changed: the request says nothing of ${about}. Tell the user what you did before that`);
     this.isStray = objection !== undefined;
     return objection;
   }
@@ -103,6 +103,12 @@ function doubtOf(call: ToolCall, tool: Tool, names: WorkspaceNames | undefined):
 function sharedWords(text: string, request: string): number {
   const said = new Set(wordsOf(request).map(stemOf));
   return wordsOf(text).filter((word) => !isCommonWord(word) && said.has(stemOf(word))).length;
+}
+
+/** A sign or a short name, as it is written; of a line also the sign that it begins with. */
+function speaksOf(request: string, text: string): boolean {
+  const [, sign] = /^\s*([#;/*%@>!$&~|=+]+)/.exec(text) ?? [];
+  return (sign !== undefined && request.includes(sign)) || new RegExp(`(?<![\\p{L}\\p{N}_])${RegExp.escape(text.trim())}(?![\\p{L}\\p{N}_])`, "u").test(request);
 }
 
 /** A small model that should make a test pass changes the test. */

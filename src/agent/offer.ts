@@ -72,7 +72,7 @@ export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): Obj
   const given = offered.properties[text];
   const exact = seen.flatMap((name) => {
     const held = quotable.get(name);
-    return held === undefined ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { piecesOf: held, oneLine: isRecord(given) && given["oneLine"] === true } } }];
+    return held === undefined || held.trim() === "" ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { piecesOf: held, oneLine: isRecord(given) && given["oneLine"] === true } } }];
   });
   const others = seen.filter((name) => !quotable.has(name));
   return others.length === 0 ? exact : [...exact, { ...offered, properties: { ...offered.properties, [file]: { enum: others } } }];

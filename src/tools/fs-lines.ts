@@ -19,8 +19,8 @@ type FsInsertArguments = z.infer<typeof FsInsertArguments>;
 
 export const FsCutArguments = z.strictObject({
   path: z.string().meta({ existing: "file", seen: true }),
-  line: z.string().min(1).meta({ oneLine: true, asked: true }).describe("the line that goes, or a part of it"),
-  all: z.boolean().default(false).meta({ advanced: true }).describe("every line that holds it"),
+  which: z.enum(["one", "all"]).describe("one line, or all lines that hold the text"),
+  line: z.string().min(1).meta({ oneLine: true, asked: true }).describe("the line that goes, or a text in it"),
 });
 type FsCutArguments = z.infer<typeof FsCutArguments>;
 
@@ -39,7 +39,7 @@ export function fsInsert(options: ToolOptions): Tool<typeof FsInsertArguments> {
 export function fsCut(options: ToolOptions): Tool<typeof FsCutArguments> {
   return {
     name: "fs.cut",
-    description: "Take a line out of a file.",
+    description: "Take one line out of a file, or all lines that hold a text.",
     schema: FsCutArguments,
     serves: ["cut", "delete"],
     isSpecial: true,
@@ -91,9 +91,9 @@ function isBlank(line: Buffer | undefined): boolean {
   return line === undefined || line.toString("utf8").trim() === "";
 }
 
-function cut(before: Buffer, { all, line }: FsCutArguments, place: Place): FileChange {
+function cut(before: Buffer, { line, which }: FsCutArguments, place: Place): FileChange {
   const lines = rawLines(before);
-  const stretches = all ? stretchesOf(before, line, place, "all") : [onlyStretch(before, line, place)];
+  const stretches = which === "all" ? stretchesOf(before, line, place, "all") : [onlyStretch(before, line, place)];
   const gone = new Set(stretches.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, index) => first - 1 + index)));
   const bytes = Buffer.concat(lines.filter((_, index) => !gone.has(index)));
   return { bytes, done: `took ${gone.size === 1 ? "1 line" : `${gone.size} lines`} out`, shown: (firstLine) => excerpt(bytes, firstLine, "") };
@@ -131,7 +131,7 @@ function onlyStretch(before: Buffer, quoted: string, place: Place): Stretch {
   const whole = new Set(wholeLines(before, quoted.replace(/^(?:\r?\n)+|(?:\r?\n)+$/g, "")));
   const [first, ...others] = stretches.length === 1 || whole.size !== 1 ? stretches : stretches.filter((stretch) => whole.has(stretch.first));
   if (first === undefined) throw absentFailure(place, before, quoted);
-  if (others.length > 0) throw new ToolError(`line is in ${place.shown} on lines ${stretches.slice(0, linesToldMax).map((stretch) => stretch.first).join(", ")}; quote the whole line, or, where every one of them is to go, say "all":true. Nothing was changed.`);
+  if (others.length > 0) throw new ToolError(`line is in ${place.shown} on lines ${stretches.slice(0, linesToldMax).map((stretch) => stretch.first).join(", ")}; quote the whole line, or, where every one of them is to go, say "which":"all". Nothing was changed.`);
   return first;
 }
 

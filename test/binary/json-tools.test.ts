@@ -182,7 +182,7 @@ describe("J-58", () => {
     expectEnd(await runJson(place, ["--model", "here/m", "--tools", "fs.read", "go"]), "ok", 0);
     expect(offered(server.chats()[0]).filter((name) => name !== "reply" && name !== "finish")).toEqual(["fs_read"]);
     const scripted = place.script([[{ expect: { tools: ["fs.read", "fs.list"] } }, { text: "done" }]]);
-    expectEnd(await runJson(place, ["--model", scripted, "--tools", "fs.*", "--exclude-tools", "fs.f*,fs.g*,fs.w*,fs.e*,fs.t*,fs.m*,fs.c*,fs.append,fs.replace,fs.insert,fs.s*", "go"]), "ok", 0);
+    expectEnd(await runJson(place, ["--model", scripted, "--tools", "fs.*", "--exclude-tools", "fs.f*,fs.g*,fs.w*,fs.e*,fs.t*,fs.m*,fs.c*,fs.append,fs.replace,fs.insert,fs.s*,fs.u*", "go"]), "ok", 0);
     expectEnd(await runJson(place, ["--model", place.script([[{ expect: { tools: [] } }, { text: "done" }]]), "--tools", "", "go"]), "ok", 0);
   });
 

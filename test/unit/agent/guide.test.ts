@@ -131,7 +131,7 @@ test("after a change that the request speaks of, one that it does not speak of i
   await step("fs.read", { path: "a.json" });
   const told: unknown[] = [];
   for (const key of ["ui.language", "soundOn", "volume"]) told.push(await step("fs.set", { path: "a.json", key, value: "x" }));
-  expect(told).toEqual(["", "", "nothing was changed: the request says nothing of volume"]);
+  expect(told).toEqual(["", "", "nothing more was changed: the request says nothing of volume. Tell the user what you did before that"]);
   expect((await offer()).tools).toEqual([]);
   expect(await step("fs.set", { path: "a.json", key: "volume", value: "x" })).toBe("");
 
@@ -139,14 +139,14 @@ test("after a change that the request speaks of, one that it does not speak of i
   const wrong = bench(at, "Remove the line about the dog.", "change: cut");
   await wrong.offer();
   await wrong.step("fs.read", { path: "g.md" });
-  expect(await wrong.step("fs.cut", { path: "g.md", line: "## Way" })).toBe("nothing was changed: the request says nothing of this line. It speaks of what stands here: Dogs may come in.");
-  expect(await wrong.step("fs.cut", { path: "g.md", line: "## Way" })).toBe("");
+  expect(await wrong.step("fs.cut", { path: "g.md", which: "one", line: "## Way" })).toBe("nothing was changed: the request says nothing of this line. It speaks of what stands here: Dogs may come in.");
+  expect(await wrong.step("fs.cut", { path: "g.md", which: "one", line: "## Way" })).toBe("");
 
-  const lines = bench(at, "Take all comments out of f.conf.", "change: cut");
+  const lines = bench(at, "Take all lines with # out of f.conf.", "change: cut");
   writeFileSync(join(at.workspace, "f.conf"), "# one\nx = 1\n# two\n");
   await lines.offer();
   await lines.step("fs.read", { path: "f.conf" });
-  expect([await lines.step("fs.cut", { path: "f.conf", line: "# one" }), await lines.step("fs.cut", { path: "f.conf", line: "# two" })]).toEqual(["", ""]);
+  expect([await lines.step("fs.cut", { path: "f.conf", which: "one", line: "# one" }), await lines.step("fs.cut", { path: "f.conf", which: "one", line: "# two" }), await lines.step("fs.cut", { path: "f.conf", which: "one", line: "x = 1" })]).toEqual(["", "", "nothing more was changed: the request says nothing of x = 1. Tell the user what you did before that"]);
 });
 
 test("a test that tells what is right is not changed to make it pass, unless it is insisted on", async () => {
@@ -193,6 +193,16 @@ test("what the request wants replaced and several files hold is replaced in all 
   expect(await offered("Rename old_name to new_name in a.py.")).toEqual([]);
 });
 
+test("of a file of blank lines there is nothing to quote", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.md"), "\n\n");
+  const { offer, step } = bench(at, "Remove the last line of f.md.", "change: cut");
+  await offer();
+  await step("fs.read", { path: "f.md" });
+  const { options, tools } = await offer();
+  expect(tools.filter(({ quotes }) => quotes).map((spec) => offeredVariants(spec, options).length)).toEqual([0, 0]);
+});
+
 test("a setting is emptied only at the second try", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "a.json"), '{"debug":true}');
@@ -208,7 +218,7 @@ test("the same change of a file is made once in a turn; who tries it again has n
   const { offer, step } = bench(at, "Add a line.", "change: append");
   await offer();
   expect([await step("fs.append", { path: "f", text: "x" }), (await offer()).tools.length > 0]).toEqual(["", true]);
-  expect([await step("fs.append", { path: "f", text: "x" }), (await offer()).tools.length]).toEqual(["you made this change already", 0]);
+  expect([await step("fs.append", { path: "f", text: "x" }), (await offer()).tools.length]).toEqual(["you made this change already. When all is done, tell the user what you did", 0]);
   expect([await step("fs.append", { path: "f", text: "y" }), (await offer()).tools.length > 0]).toEqual(["", true]);
 });
 

@@ -86,14 +86,14 @@ test.each([
   ["an open last line", "a\nb", "b", "a\n"],
   ["CRLF", "a\r\nb\r\n", "a", "b\r\n"],
 ])("fs.cut: %s", async (_name, before, line, after) => {
-  expect(await changed("fs.cut", "f", before, { line })).toBe(after);
+  expect(await changed("fs.cut", "f", before, { which: "one", line })).toBe(after);
 });
 
 test("what stands on several lines is refused, and what stands on none", async () => {
-  expect(await changed("fs.cut", "f", "xa\nya\n", { line: "a" })).toMatch(/^! line is in f on lines 1, 2/);
+  expect(await changed("fs.cut", "f", "xa\nya\n", { which: "one", line: "a" })).toMatch(/^! line is in f on lines 1, 2/);
   expect(await changed("fs.insert", "f", "a\na\n", { place: "below", line: "a", text: "x" })).toMatch(/^! line is in f on lines 1, 2/);
-  expect(await changed("fs.cut", "f", "xa\nb\nya\n", { line: "a", all: true })).toBe("b\n");
-  expect(await changed("fs.cut", "f", "alpha\n", { line: "alpho" })).toContain("the nearest is line 1");
+  expect(await changed("fs.cut", "f", "xa\nb\nya\n", { which: "all", line: "a" })).toBe("b\n");
+  expect(await changed("fs.cut", "f", "alpha\n", { which: "one", line: "alpho" })).toContain("the nearest is line 1");
 });
 
 test.each([
