@@ -14,7 +14,10 @@ const depthMax = 10;
 /** The name of a rule for the JSON values of `schema`, written without white space. */
 export function schemaRule(rules: GrammarRules, schema: JsonSchema, hint: string, depth = 0): string {
   if (typeof schema === "boolean" || depth > depthMax) return anyRule(rules);
-  if (typeof schema["piecesOf"] === "string") return quoteRule(rules, schema["piecesOf"], hint, schema["oneLine"] === true);
+  if (typeof schema["piecesOf"] === "string") {
+    const pieces = quoteRule(rules, schema["piecesOf"], hint, schema["oneLine"] === true);
+    return schema["mayBeEmpty"] === true ? rules.add(`${hint}-or-none`, `${literal('""')} | ${pieces}`) : pieces;
+  }
   if ("const" in schema) return rules.add(hint, literal(JSON.stringify(schema["const"])));
   const choices = schema["enum"];
   if (Array.isArray(choices) && choices.length > 0) {

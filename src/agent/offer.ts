@@ -59,7 +59,7 @@ export function offeredArguments(tool: ToolSpec, options: OfferOptions = {}): Ob
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** The same, apart for each file whose text the arguments may quote; a quote marked `oneLine` ends with its line. */
+/** The same, apart for each file whose text the arguments may quote; a quote marked `oneLine` ends with its line, one that `mayBeEmpty` may hold nothing. */
 export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): ObjectSchema[] {
   const { quotable, quotes, seen, shared = [] } = options;
   if (tool.quotes && tool.takesFolder && shared.length > 0) {
@@ -69,10 +69,10 @@ export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): Obj
   const offered = offeredArguments(tool, options);
   if (!offered || !tool.quotes || !quotable || !seen || quotes?.has(tool.name)) return offered ? [offered] : [];
   const { file, text } = tool.quotes;
-  const given = offered.properties[text];
+  const marks = isRecord(offered.properties[text]) ? offered.properties[text] : {};
   const exact = seen.flatMap((name) => {
     const held = quotable.get(name);
-    return held === undefined || held.trim() === "" ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { piecesOf: held, oneLine: isRecord(given) && given["oneLine"] === true } } }];
+    return held === undefined || held.trim() === "" ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { ...marks, piecesOf: held } } }];
   });
   const others = seen.filter((name) => !quotable.has(name));
   return others.length === 0 ? exact : [...exact, { ...offered, properties: { ...offered.properties, [file]: { enum: others } } }];

@@ -3,7 +3,7 @@
 import { mentionedFiles } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
-import { makingKinds } from "../core/work.ts";
+import { lookKinds, makingKinds } from "../core/work.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 import { isKnown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
@@ -176,7 +176,10 @@ const runWord = /\b(?:run|runs|execute|command|script|tests?)\b/i;
 function fitting(tools: readonly Tool[], guard: LoopGuard, work: Work | undefined): Tool[] {
   const known = tools.filter((tool) => tool.isSpecial !== true || (work !== undefined && isFor(tool, work)));
   if (work === undefined || guard.isStuck || (!work.isChange && (guard.steps > 0 || isTalk(work)))) return known;
-  const serving = known.filter((tool) => ((work.isChange || work.kinds.has("run")) && tool.class === "read") || isFor(tool, work));
+  // What is to be found out first is computed, not looked around for.
+  const isComputed = work.isChange && guard.steps === 0 && lookKinds.some((kind) => work.kinds.has(kind));
+  const looks = (tool: Tool): boolean => tool.class === "read" && (!isComputed || tool.serves?.includes("read") === true);
+  const serving = known.filter((tool) => ((work.isChange || work.kinds.has("run")) && looks(tool)) || isFor(tool, work));
   return serving.some((tool) => tool.class !== "read" || !work.isChange) ? serving : known;
 }
 

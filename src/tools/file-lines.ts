@@ -7,7 +7,7 @@ import { settingsEndings, settingsIn } from "./settings/read.ts";
 import { readTables } from "./table/read-tables.ts";
 
 const linesMax = 300;
-const bytesMax = 32 * 1024;
+export const bytesMax = 32 * 1024;
 /** Of a file that may be quoted piece by piece: such a grammar has about two rules a byte. */
 const quotedBytesMax = 3000;
 
@@ -17,9 +17,9 @@ export async function fileLines(workspace: string, home: string, path: string): 
   return lines === undefined || lines.length === 0 || lines.length > linesMax ? undefined : [...new Set(lines)];
 }
 
-/** The whole of it, with LF line ends; undefined when it is empty or no text file as small as that. */
-export async function fileText(workspace: string, home: string, path: string): Promise<string | undefined> {
-  return smallText(workspace, home, path, quotedBytesMax) || undefined;
+/** The whole of it, with LF line ends; undefined when it is empty or no text file of so many bytes. */
+export async function fileText(workspace: string, home: string, path: string, most = quotedBytesMax): Promise<string | undefined> {
+  return smallText(workspace, home, path, most) || undefined;
 }
 
 /** The columns of the tables in it, each once; undefined when it is no small text file. */

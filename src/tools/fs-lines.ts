@@ -11,8 +11,7 @@ import type { ToolOptions } from "./tool-options.ts";
 
 export const FsInsertArguments = z.strictObject({
   path: z.string().meta({ existing: "file", seen: true }),
-  place: z.enum(["above", "below"]),
-  line: z.string().min(1).describe("the line of the file above or below which they go"),
+  below: z.string().meta({ mayBeEmpty: true }).describe("the line of the file below which they go; empty for the top of the file"),
   text: z.string().min(1).describe("the new lines"),
 });
 type FsInsertArguments = z.infer<typeof FsInsertArguments>;
@@ -27,11 +26,11 @@ type FsCutArguments = z.infer<typeof FsCutArguments>;
 export function fsInsert(options: ToolOptions): Tool<typeof FsInsertArguments> {
   return {
     name: "fs.insert",
-    description: "Put new lines into a file, above or below a line that it has.",
+    description: 'Put new lines into a file, below a line that it has; below "" at its top.',
     schema: FsInsertArguments,
     serves: ["insert"],
     isSpecial: true,
-    quotes: { file: "path", text: "line" },
+    quotes: { file: "path", text: "below" },
     ...changesFile<FsInsertArguments>("fs.insert", options, inserted),
   };
 }
@@ -48,12 +47,12 @@ export function fsCut(options: ToolOptions): Tool<typeof FsCutArguments> {
   };
 }
 
-function inserted(before: Buffer, { line, place: side, text }: FsInsertArguments, place: Place): FileChange {
+function inserted(before: Buffer, { below, text }: FsInsertArguments, place: Place): FileChange {
   const lines = rawLines(before);
-  const stretch = onlyStretch(before, line, place);
+  const above = below === "" ? 0 : onlyStretch(before, below, place, "below").last;
   const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
-  const section = side === "below" && /\.(?:md|markdown)"?$/i.test(place.shown) ? sectionEnd(lines, stretch.last, text) : undefined;
-  const last = section ?? (side === "above" ? stretch.first - 1 : stretch.last);
+  const section = above > 0 && /\.(?:md|markdown)"?$/i.test(place.shown) ? sectionEnd(lines, above, text) : undefined;
+  const last = section ?? above;
   // A section stands between blank lines.
   const written = (section !== undefined && !isBlank(lines[last - 1]) ? "\n" : "") + text.replace(/\r?\n$/, "") + (section !== undefined && last < lines.length ? "\n" : "");
   const added = written.split(/\r?\n/).join(lineEnd);
@@ -93,7 +92,7 @@ function isBlank(line: Buffer | undefined): boolean {
 
 function cut(before: Buffer, { line, which }: FsCutArguments, place: Place): FileChange {
   const lines = rawLines(before);
-  const stretches = which === "all" ? stretchesOf(before, line, place, "all") : [onlyStretch(before, line, place)];
+  const stretches = which === "all" ? stretchesOf(before, line, place, "all") : [onlyStretch(before, line, place, "line")];
   const gone = new Set(stretches.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, index) => first - 1 + index)));
   const bytes = Buffer.concat(lines.filter((_, index) => !gone.has(index)));
   return { bytes, done: `took ${gone.size === 1 ? "1 line" : `${gone.size} lines`} out`, shown: (firstLine) => excerpt(bytes, firstLine, "") };
@@ -126,12 +125,12 @@ function stretchesOf(before: Buffer, quoted: string, place: Place, scope: Scope)
 }
 
 /** The only one; of several the one that is a whole line. @throws ToolError when it is in no place, or in several */
-function onlyStretch(before: Buffer, quoted: string, place: Place): Stretch {
+function onlyStretch(before: Buffer, quoted: string, place: Place, argument: "below" | "line"): Stretch {
   const stretches = stretchesOf(before, quoted, place, "one");
   const whole = new Set(wholeLines(before, quoted.replace(/^(?:\r?\n)+|(?:\r?\n)+$/g, "")));
   const [first, ...others] = stretches.length === 1 || whole.size !== 1 ? stretches : stretches.filter((stretch) => whole.has(stretch.first));
   if (first === undefined) throw absentFailure(place, before, quoted);
-  if (others.length > 0) throw new ToolError(`line is in ${place.shown} on lines ${stretches.slice(0, linesToldMax).map((stretch) => stretch.first).join(", ")}; quote the whole line, or, where every one of them is to go, say "which":"all". Nothing was changed.`);
+  if (others.length > 0) throw new ToolError(`${argument} is in ${place.shown} on lines ${stretches.slice(0, linesToldMax).map((stretch) => stretch.first).join(", ")}; quote the whole line${argument === "line" ? ', or, where every one of them is to go, say "which":"all"' : ""}. Nothing was changed.`);
   return first;
 }
 

@@ -28,6 +28,7 @@ test.each([
   ["of one that no tool is for with any", work(false, "count"), "fs.read fs.find fs.write fs.edit shell.run"],
   ["so is one that needs none, if it is made at all", work(false, "talk"), "fs.read fs.find fs.write fs.edit shell.run"],
   ["a change has the tools for it and those that read", work(true, "edit"), "fs.read fs.find fs.edit"],
+  ["what a change has to find out is computed first", work(true, "compute", "edit"), "fs.read table.compute fs.edit"],
   ["several kinds add up", work(true, "create", "run"), "fs.read fs.find fs.write shell.run"],
   ["a special tool for it is among them", work(true, "sort"), "fs.read fs.find fs.sort"],
   ["a change that no tool is for is made with any", work(true, "copy"), "fs.read fs.find fs.write fs.edit shell.run"],

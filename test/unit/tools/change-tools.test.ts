@@ -64,17 +64,16 @@ test.each([
 });
 
 test.each([
-  ["in the middle", "a\nb\n", { place: "below", line: "a", text: "x\ny" }, "a\nx\ny\nb\n"],
-  ["below a part of a line", "one two\nb\n", { place: "below", line: "two", text: "x" }, "one two\nx\nb\n"],
-  ["below several lines", "a\nb\nc\n", { place: "below", line: "a\nb\n", text: "x\n" }, "a\nb\nx\nc\n"],
-  ["below an open last line", "a\nb", { place: "below", line: "b", text: "x" }, "a\nb\nx"],
-  ["a blank line before it", "a\nb\n", { place: "below", line: "a", text: "\nx" }, "a\n\nx\nb\n"],
-  ["what is there already", "a\nx\nb\n", { place: "below", line: "a", text: "x" }, "a\nx\nb\n"],
-  ["CRLF", "a\r\nb\r\n", { place: "below", line: "a", text: "x\ny" }, "a\r\nx\r\ny\r\nb\r\n"],
-  ["the whole line among its parts", "ab\na\n", { place: "below", line: "a", text: "x" }, "ab\na\nx\n"],
-  ["bytes of an unknown encoding", "caf\xe9\xff\nb\n", { place: "below", line: "b", text: "x" }, "caf\xe9\xff\nb\nx\n"],
-  ["above the first line", "a\nb\n", { place: "above", line: "a", text: "x" }, "x\na\nb\n"],
-  ["above an open last line", "a\nb", { place: "above", line: "b", text: "x\n" }, "a\nx\nb"],
+  ["in the middle", "a\nb\n", { below: "a", text: "x\ny" }, "a\nx\ny\nb\n"],
+  ["below a part of a line", "one two\nb\n", { below: "two", text: "x" }, "one two\nx\nb\n"],
+  ["below several lines", "a\nb\nc\n", { below: "a\nb\n", text: "x\n" }, "a\nb\nx\nc\n"],
+  ["below an open last line", "a\nb", { below: "b", text: "x" }, "a\nb\nx"],
+  ["a blank line before it", "a\nb\n", { below: "a", text: "\nx" }, "a\n\nx\nb\n"],
+  ["what is there already", "a\nx\nb\n", { below: "a", text: "x" }, "a\nx\nb\n"],
+  ["CRLF", "a\r\nb\r\n", { below: "a", text: "x\ny" }, "a\r\nx\r\ny\r\nb\r\n"],
+  ["the whole line among its parts", "ab\na\n", { below: "a", text: "x" }, "ab\na\nx\n"],
+  ["bytes of an unknown encoding", "caf\xe9\xff\nb\n", { below: "b", text: "x" }, "caf\xe9\xff\nb\nx\n"],
+  ["at the top", "a\nb\n", { below: "", text: "x\n" }, "x\na\nb\n"],
 ])("fs.insert: %s", async (_name, before, args, after) => {
   expect(await changed("fs.insert", "f", before, args)).toBe(after);
 });
@@ -91,7 +90,7 @@ test.each([
 
 test("what stands on several lines is refused, and what stands on none", async () => {
   expect(await changed("fs.cut", "f", "xa\nya\n", { which: "one", line: "a" })).toMatch(/^! line is in f on lines 1, 2/);
-  expect(await changed("fs.insert", "f", "a\na\n", { place: "below", line: "a", text: "x" })).toMatch(/^! line is in f on lines 1, 2/);
+  expect(await changed("fs.insert", "f", "a\na\n", { below: "a", text: "x" })).toMatch(/^! below is in f on lines 1, 2/);
   expect(await changed("fs.cut", "f", "xa\nb\nya\n", { which: "all", line: "a" })).toBe("b\n");
   expect(await changed("fs.cut", "f", "alpha\n", { which: "one", line: "alpho" })).toContain("the nearest is line 1");
 });
@@ -134,7 +133,7 @@ test.each([
   ["and a smaller heading too", "## A\n\na\n", "## A", "### N\nn", "## A\n### N\nn\n\na\n"],
   ["with the line ends of the file", "## A\r\na\r\n", "## A", "## N\nn", "## A\r\na\r\n\r\n## N\r\nn\r\n"],
 ] as const)("fs.insert puts a section of Markdown %s", async (_name, before, below, text, after) => {
-  expect(await changed("fs.insert", "a.md", before, { place: "below", line: below, text })).toBe(after);
+  expect(await changed("fs.insert", "a.md", before, { below, text })).toBe(after);
 });
 
 test.each([

@@ -35,7 +35,7 @@ test("files that hold words of a request that names none, the most telling first
   writeFileSync(join(at.workspace, "backup.sh"), "KEEP_DAYS=14\nrsync notes\n");
   writeFileSync(join(at.workspace, "README.md"), "Backups: see backup.sh\n");
   writeFileSync(join(at.workspace, "other.txt"), "nothing of it\n");
-  expect(await describeWorkspace(at.workspace, at.options.home, "Keep the backups for 30 days instead of 14.")).toBe("(Words of this request are in backup.sh (Keep, days, 14, backups).)");
+  expect(await describeWorkspace(at.workspace, at.options.home, "Keep the backups for 30 days instead of 14.")).toBe("(Words of this request are in backup.sh (Keep, days, 14).)");
   expect(await describeWorkspace(at.workspace, at.options.home, "Is rsync used in README.md?")).toBe("");
   expect(await describeWorkspace(at.workspace, at.options.home, "Thank you!")).toBe("");
 });

@@ -63,7 +63,7 @@ test.each([
 test("a row that only has blanks too many is said as it should be, by fs.insert too", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "t.csv"), "id,name\n1,a\n");
-  for (const [tool, args] of [["fs.append", { text: "2, b" }], ["fs.insert", { text: "2, b", place: "below", line: "1,a" }]] as const) {
+  for (const [tool, args] of [["fs.append", { text: "2, b" }], ["fs.insert", { text: "2, b", below: "1,a" }]] as const) {
     expect(await at.call(tool, { path: "t.csv", ...args })).toMatchObject({ isError: true, text: "nothing was added: the row 2, b is not written like the others of t.csv: id,name. Write 2,b" });
   }
 });
