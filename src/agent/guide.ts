@@ -8,6 +8,7 @@ import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
 import { Doing } from "./doing.ts";
 import { settleForm } from "./form-choice.ts";
+import { isRecord } from "./gbnf.ts";
 import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
 import { Looking } from "./looking.ts";
@@ -51,6 +52,8 @@ export class Guide {
   readonly #changedPaths = new Set<unknown>();
   /** The tool with which the last step made one of them once more: a small model that has nothing left to do does so. */
   #repeated: string | undefined;
+  /** The tool that would have lost most of a file: tried again only when nothing else leads on. */
+  #withheld: string | undefined;
   /** What a question names; undefined before the kind of the request is known, and where it is no question. */
   #absent: AbsentThings | undefined;
   /** Special tools by name. */
@@ -81,11 +84,17 @@ export class Guide {
     const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing() });
     const isOver = this.#repeated !== undefined || this.#objections?.isStray === true;
     if (isOver && offer.isUnfinished !== true && offer.mayClaim !== false) return replyOnly;
-    const left = offer.tools.filter(({ name }) => name !== this.#repeated);
+    const next = this.#without(offer);
     this.#repeated = undefined;
-    const next = left.length > 0 ? { ...offer, tools: left } : offer;
     this.#tellSpecial(next);
     return next;
+  }
+
+  /** Without what would only be tried again, where something else could make the change. */
+  #without(offer: StepOffer): StepOffer {
+    const withheld = this.#guard.hasChanged || this.#guard.isStuck ? undefined : this.#withheld;
+    const left = offer.tools.filter(({ name }) => name !== this.#repeated && name !== withheld);
+    return left.some((tool) => tool.class === "write") ? { ...offer, tools: left } : offer;
   }
 
   /** How the model is to write, and what the request asks of it. */
@@ -107,7 +116,9 @@ export class Guide {
     if (objection !== undefined) return objection;
     const isOwn = call.arguments["path"] !== undefined && this.#changedPaths.has(call.arguments["path"]);
     const blind = isOwn ? undefined : blindReplacement(call, tools, this.#names, conversation.messages);
-    return blind ?? this.#objections?.toLoss(call);
+    const loss = blind === undefined ? await this.#objections?.toLoss(call) : undefined;
+    if (loss !== undefined) this.#withheld = call.name;
+    return blind ?? loss;
   }
 
   /** Takes the calls of a step with their results. @returns what the model is told beside each result */
@@ -118,13 +129,15 @@ export class Guide {
     // Nothing is left but to reply: what not to do would only be repeated there.
     if (this.#looking.isOver) notes.clear();
     const absent = await this.#absent?.notes(calls, results);
-    for (const result of results) if (!notes.has(result)) notes.set(result, [hintOf(result, this.#options.tools), absent?.get(result)].filter(Boolean).join("\n"));
+    for (const result of results) if (!notes.has(result)) notes.set(result, [hintOf(result, this.#options.tools, this.#options.conversation.request), absent?.get(result)].filter(Boolean).join("\n"));
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
     const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
     for (const call of calls.filter(({ id, name }) => classes.get(name) === "write" && done.has(id))) {
       this.#changes.add(callKey(call));
       this.#changedPaths.add(call.arguments["path"]);
     }
+    const vain = results.find(({ details }) => isRecord(details) && details["unchanged"] === true);
+    if (this.#guard.hasChanged && vain) this.#repeated = vain.toolName;
     const changed = results.findLast(({ isError, toolName }) => !isError && classes.get(toolName) !== "read");
     if (!changed || !this.#view || this.#missing().length === 0) return notes;
     this.#names = await this.#view.names();

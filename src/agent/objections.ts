@@ -4,6 +4,7 @@ import type { ToolCall } from "../core/message.ts";
 import { mentionedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
+import { asListItem } from "./list-form.ts";
 import { markedArguments } from "./offer.ts";
 import { rootedName } from "./rooted-name.ts";
 import type { Work } from "./work-plan.ts";
@@ -38,7 +39,7 @@ export class Objections {
   async to(call: ToolCall, state: ObjectionsState): Promise<string | undefined> {
     this.isStray = false;
     const tool = this.#tools.get(call.name);
-    const advice = tool?.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state)) : tool && ((await this.#stray(call, tool, state)) ?? this.#once(doubtOf(call, tool, state.names) ?? testChanged(call, tool, state)));
+    const advice = tool?.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state)) : tool && ((await this.#stray(call, tool, state)) ?? this.#once(doubtOf(call, tool, state.names) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool))));
     if (advice !== undefined) this.advised.add(call.id);
     return advice;
   }
@@ -56,6 +57,13 @@ export class Objections {
     const lines = typeof file === "string" ? ((await this.#view.lines(file)) ?? []) : [];
     const nearest = lines.toSorted((a, b) => sharedWords(b, request) - sharedWords(a, request))[0];
     return nearest === undefined || sharedWords(nearest, request) === 0 ? undefined : this.#once(`nothing was changed: the request says nothing of this line. It speaks of what stands here: ${nearest.trim()}`);
+  }
+
+  /** A small model adds the bare words of an item to a list. */
+  async #plainItem({ arguments: { path, text } }: ToolCall, tool: Tool): Promise<string | undefined> {
+    if (!tool.serves?.includes("append") || tool.isSpecial || typeof path !== "string" || typeof text !== "string") return undefined;
+    const written = asListItem((await this.#view.lines(path)) ?? [], text);
+    return written === undefined ? undefined : `nothing was added: ${path} ends with a list. To go on with it write ${JSON.stringify(written)}; for a text of its own write the same again`;
   }
 
   #strayed(about: string): string | undefined {

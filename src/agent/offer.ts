@@ -26,6 +26,8 @@ export interface OfferOptions {
   quotable?: ReadonlyMap<string, string>;
   /** What the request may want replaced in all files: a tool that takes a folder works on all of them then. */
   shared?: readonly string[];
+  /** The request speaks of the beginning of something: a quote may be left empty to name that. */
+  isAtTop?: boolean;
   /** For a tool whose quote was not found: the file, and the texts that may be quoted from it. */
   quotes?: ReadonlyMap<string, { file: string; texts: readonly string[] }>;
 }
@@ -61,7 +63,7 @@ export function offeredArguments(tool: ToolSpec, options: OfferOptions = {}): Ob
 
 /** The same, apart for each file whose text the arguments may quote; a quote marked `oneLine` ends with its line, one that `mayBeEmpty` may hold nothing. */
 export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): ObjectSchema[] {
-  const { quotable, quotes, seen, shared = [] } = options;
+  const { isAtTop = false, quotable, quotes, seen, shared = [] } = options;
   if (tool.quotes && tool.takesFolder && shared.length > 0) {
     const any = offeredArguments(tool, { revealed: options.revealed ?? new Set() });
     return any ? [{ ...any, properties: { ...any.properties, [tool.quotes.file]: { enum: ["."] }, [tool.quotes.text]: { enum: shared } } }] : [];
@@ -72,7 +74,7 @@ export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): Obj
   const marks = isRecord(offered.properties[text]) ? offered.properties[text] : {};
   const exact = seen.flatMap((name) => {
     const held = quotable.get(name);
-    return held === undefined || held.trim() === "" ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { ...marks, piecesOf: held } } }];
+    return held === undefined || held.trim() === "" ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { ...marks, mayBeEmpty: marks["mayBeEmpty"] === true && isAtTop, piecesOf: held } } }];
   });
   const others = seen.filter((name) => !quotable.has(name));
   return others.length === 0 ? exact : [...exact, { ...offered, properties: { ...offered.properties, [file]: { enum: others } } }];
@@ -103,7 +105,9 @@ function narrow(schema: unknown, names: WorkspaceNames, seen: readonly string[] 
   const isFree = (file: string): boolean => Array.isArray(seenUnless) && endsWith(file, seenUnless);
   const known = (mustBeSeen === true || seenUnless !== undefined) && seen ? names.files.filter((file) => seen.includes(file) || isFree(file)) : names.files;
   const files = Array.isArray(endings) ? known.filter((file) => endsWith(file, endings)) : known;
-  const choices = kind === "any" ? [...files, ...names.folders, ...(schema["several"] === true ? (names.patterns ?? []) : [])] : kind === "file" ? files : names.folders;
+  // What is moved or deleted is in the workspace, never the whole of it.
+  const isInside = schema["several"] === true;
+  const choices = kind === "any" ? [...files, ...names.folders.filter((folder) => !isInside || folder !== "."), ...(isInside ? (names.patterns ?? []) : [])] : kind === "file" ? files : names.folders;
   return choices.length === 0 ? undefined : { ...rest, enum: choices };
 }
 

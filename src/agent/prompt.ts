@@ -28,7 +28,7 @@ export interface SystemText {
   guide: string;
 }
 
-const task = "You are Atomic, an agent that does jobs in a folder of the user's computer with tools.";
+const task = "You do jobs in a folder of the user's computer with tools.";
 
 /** How an action is written, in words. */
 function formText(form: ActionForm): string {
@@ -90,7 +90,7 @@ function exampleText(form: ActionForm): string {
 }
 
 /** Without tools, words about tools and files would only mislead. */
-const plainTask = "You are Atomic, an assistant that answers the user.";
+const plainTask = "You answer the user.";
 const plainFormText = (form: ActionForm): string => (form.reply("answer", false).close === undefined ? `Each message you write ${form.hasGoal ? `is ${form.reply("answer", false).open}TEXT` : "is your answer, in plain words"}.` : 'Each message you write is a JSON object on one line: {"goal":"answer","tool":"reply","args":{"text":...}}');
 
 export function systemText({ tools, replacement, additions }: SystemTextOptions): SystemText {

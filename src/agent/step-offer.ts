@@ -56,7 +56,7 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
   const quotes = await quotesFor(tools, guard, view);
   const wanted = work?.isChange === true && !guard.isStuck && names ? pathsOf(missing, names, requestIn(messages)) : [];
   const shared = await sharedIn(state, view);
-  const options: OfferOptions = { revealed: guard.revealed, wanted, shared, mayMake: work === undefined || guard.isStuck || work.kinds.has("create"), ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view), ...(await settingsOf(seen, view)) }, seen: changeable, quotable: await quotable(offered.some((tool) => tool.quotes) ? changeable : [], view) } : {}), quotes };
+  const options: OfferOptions = { revealed: guard.revealed, wanted, shared, isAtTop: topWord.test(requestIn(messages)), mayMake: work === undefined || guard.isStuck || work.kinds.has("create"), ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view), ...(await settingsOf(seen, view)) }, seen: changeable, quotable: await quotable(offered.some((tool) => tool.quotes) ? changeable : [], view) } : {}), quotes };
   const isQuestion = work?.isChange === false;
   const isAbsent = missing.length > 0 && isQuestion;
   // What is not there, or failed when it was run, is an answer.
@@ -77,6 +77,7 @@ function isFix({ isChange, kinds }: Work): boolean {
   return isChange && kinds.has("run") && kinds.has("edit");
 }
 
+const topWord = /\b(?:first|top|begin\w*|start|anfang|erste\w*|oben)\b/i;
 const foldersMax = 60;
 /** In a few languages: a request that speaks of none wants none made. */
 const folderWord = /folder|director|ordner|verzeichnis|dossier|r[ée]pertoire|carpeta|cartella/i;
@@ -167,7 +168,8 @@ function isUnrun(offered: readonly Tool[], { existing, guard, messages, work }: 
   return runWord.test(request) || (work.isChange ? [...work.kinds][0] === "run" : mentionedFiles(request, existing?.files ?? []).length > 0);
 }
 
-const runWord = /\b(?:run|runs|execute|command|script|tests?)\b/i;
+/** As what is to be done: "which version do we run" wants nothing run. */
+const runWord = /(?:^|[.!?,;:]\s*|\b(?:please|and|then|to|by|you)\s+)run\b|\b(?:runs|running|execute|command|script|tests?)\b/i;
 
 /**
  * The tools for the work. While a change goes well these are the tools that serve it and those that read; the first look of

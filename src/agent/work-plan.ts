@@ -52,6 +52,7 @@ const examples: readonly (readonly [request: string, work: string])[] = [
   ["Add Eve to the names and delete old.txt.", "change: append, delete"],
   ["Take Bob off the list.", "change: cut"],
   ["Put a line with the date below the title.", "change: insert"],
+  ["Add Eve to names.txt, after Bob.", "change: insert"],
   ["Fix the function add, its test fails: run test_add.py.", "change: run, edit"],
 ];
 

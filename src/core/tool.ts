@@ -50,7 +50,7 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   /** What a small model hardly means with such a call, and what to write for what it may mean; undefined where there is no doubt. */
   doubt?(args: z.infer<Schema>, names: WorkspaceNames): string | undefined;
   /** What a small model would count wrong in the result, in one line; undefined when there is nothing to tell. */
-  hint?(result: ToolResult): string | undefined;
+  hint?(result: ToolResult, request: string): string | undefined;
   /** Whether it is of any use now; absent = always. Asked before each turn. */
   isOffered?(): boolean;
   /** What the call will touch, judged on real paths; empty when nothing has to be allowed. May throw a ToolError. */

@@ -37,7 +37,7 @@ export function changesFile<Args extends { path: string }>(name: string, options
       checkJudged(args, [place.real]);
       const before = contentOf(place, name);
       const { bytes, done, shown } = soundChange(before, args, place, change);
-      if (bytes.equals(before)) return { content: [{ type: "text", text: `${place.shown} is so already; nothing was changed` }], details: { path: place.absolute } };
+      if (bytes.equals(before)) return { content: [{ type: "text", text: `${place.shown} is so already; nothing was changed` }], details: { path: place.absolute, unchanged: true } };
       const diff = diffOf(place.shown, before, bytes);
       saveFile(place, bytes);
       const firstLine = firstChangedLine(before, bytes);

@@ -63,6 +63,8 @@ function endOf(place: Place): Buffer {
 function addition(before: Buffer, text: string): Buffer {
   const lineEnd = before.includes("\r\n") ? "\r\n" : "\n";
   const endsOpen = before.length > 0 && before.at(-1) !== 0x0a;
-  const lines = text.replace(/\r?\n$/, "").replace(/\r?\n/g, lineEnd);
+  // A line end that begins the text is the one that the file lacks.
+  const added = endsOpen ? text.replace(/^\r?\n(?=.)/s, "") : text;
+  const lines = added.replace(/\r?\n$/, "").replace(/\r?\n/g, lineEnd);
   return Buffer.from(`${endsOpen ? lineEnd : ""}${lines}${endsOpen ? "" : lineEnd}`, "utf8");
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contentText } from "../core/message.ts";
 import type { Tool } from "../core/tool.ts";
-import { countedEntries, isFolder, requireFolder, unreadableNote } from "./fs-list.ts";
+import { countedEntries, isFolder, Largest, largestText, requireFolder, unreadableNote } from "./fs-list.ts";
 import { globMatcher } from "./glob.ts";
 import { fitLines } from "./line-list.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -25,7 +25,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
     schema: FsFindArguments,
     serves: ["find"],
     class: "read",
-    hint: ({ content, details }) => (details?.["limitReached"] || details?.["matches"] === 0 ? undefined : countedEntries(contentText(content), Number(details?.["matches"]))),
+    hint: ({ content, details }, request) => (details?.["limitReached"] || details?.["matches"] === 0 ? undefined : `${countedEntries(contentText(content), Number(details?.["matches"]))}${largestText(details, request)}`),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -38,12 +38,14 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
       const fits = globMatcher(args.pattern, place.absolute);
       const report: WalkReport = { unreadable: [], limitReached: false };
       const lines: string[] = [];
+      const largest = new Largest();
       let more = false;
       const workspace = rawPath(context.workspace);
       for await (const entry of walk({ root: place.real, workspace, recursive: true, hidden: args.hidden, signal: context.signal }, report)) {
         if (!fits(entry.relative)) continue;
         more = lines.length === args.limit;
         if (more) break;
+        largest.take(entry);
         lines.push(shortPath(entry.path, workspace) + (isFolder(entry) ? "/" : ""));
       }
       const list = fitLines(lines, context);
@@ -51,7 +53,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
       const note = limitReached ? `\n[the first ${list.shown} are shown; narrow it with pattern or path]` : "";
       return {
         content: [{ type: "text", text: (list.text || "(no file has such a name; fs.grep searches the text in files)") + note + unreadableNote(report) }],
-        details: { matches: list.shown, ...(limitReached ? { limitReached } : {}) },
+        details: { matches: list.shown, ...(limitReached ? { limitReached } : {}), ...largest.details },
       };
     },
   };

@@ -26,7 +26,7 @@ type FsCutArguments = z.infer<typeof FsCutArguments>;
 export function fsInsert(options: ToolOptions): Tool<typeof FsInsertArguments> {
   return {
     name: "fs.insert",
-    description: 'Put new lines into a file, below a line that it has; below "" at its top.',
+    description: "Put new lines into a file, below a line that it has.",
     schema: FsInsertArguments,
     serves: ["insert"],
     isSpecial: true,

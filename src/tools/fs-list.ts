@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import { contentText } from "../core/message.ts";
 import type { Tool, ToolContext } from "../core/tool.ts";
+import { sizeText } from "./clip.ts";
 import { globMatcher } from "./glob.ts";
 import { fitLines } from "./line-list.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -28,7 +29,7 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
     schema: FsListArguments,
     serves: ["list"],
     class: "read",
-    hint: ({ content, details }) => (details?.["limitReached"] ? undefined : countedEntries(contentText(content), Number(details?.["entries"]))),
+    hint: ({ content, details }, request) => (details?.["limitReached"] ? undefined : `${countedEntries(contentText(content), Number(details?.["entries"]))}${largestText(details, request)}`),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -42,20 +43,22 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
       const report: WalkReport = { unreadable: [], limitReached: false };
       const { recursive, hidden } = args;
       const lines: string[] = [];
+      const largest = new Largest();
       let more = 0;
       for await (const entry of walk({ root: place.real, workspace: rawPath(context.workspace), recursive, hidden, signal: context.signal }, report)) {
         if (!fits(entry.relative)) continue;
+        largest.take(entry);
         if (lines.length < args.limit) lines.push(showPath(entry.relative) + (isFolder(entry) ? "/" : ""));
         else if (++more > 0 && recursive) break;
       }
       const list = fitLines(lines, context);
       const left = lines.length - list.shown + more;
       const limitReached = left > 0 || report.limitReached;
-      const below = recursive || limitReached || args.pattern !== undefined ? [] : await filesBelow(place, lines, context);
+      const below = recursive || limitReached || args.pattern !== undefined ? [] : await filesBelow(place, lines, largest, context);
       const note = limitReached ? `\n[${list.shown} shown, ${recursive ? "there are" : left} more; narrow it with pattern or path]` : "";
       return {
         content: [{ type: "text", text: (list.text || (await emptyText(place, args, context))) + (below.length > 0 ? `\n[in these folders: ${below.join(", ")}]` : "") + note + unreadableNote(report) }],
-        details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}), ...(below.length > 0 ? { covers: coveredFolders(args.path, below) } : {}) },
+        details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}), ...(below.length > 0 ? { covers: coveredFolders(args.path, below) } : {}), ...largest.details },
       };
     },
   };
@@ -73,14 +76,17 @@ async function emptyText(place: Place, { hidden, pattern }: { hidden: boolean; p
 }
 
 /** The files in the folders of a listing, where these are few: a small model forgets to look there. */
-async function filesBelow(place: Place, names: readonly string[], { signal, workspace }: ToolContext): Promise<string[]> {
+async function filesBelow(place: Place, names: readonly string[], largest: Largest, { signal, workspace }: ToolContext): Promise<string[]> {
   if (!names.some((name) => name.endsWith("/"))) return [];
   const below: string[] = [];
   const report: WalkReport = { unreadable: [], limitReached: false };
   for await (const entry of walk({ root: place.real, workspace: rawPath(workspace), recursive: true, hidden: false, signal }, report)) {
     const shown = showPath(entry.relative);
-    if (shown.includes("/") && !isFolder(entry)) below.push(shown);
-    if (below.length > belowMax) return [];
+    if (!shown.includes("/") || isFolder(entry)) continue;
+    largest.take(entry);
+    if (below.push(shown) <= belowMax) continue;
+    largest.forget();
+    return [];
   }
   return below;
 }
@@ -89,6 +95,43 @@ async function filesBelow(place: Place, names: readonly string[], { signal, work
 function coveredFolders(path: string, below: readonly string[]): { path: string }[] {
   const folders = below.flatMap((file) => file.split("/").slice(0, -1).map((_, index, parts) => parts.slice(0, index + 1).join("/")));
   return [...new Set(folders)].map((folder) => ({ path: path === "." ? folder : `${path.replace(/\/$/, "")}/${folder}` }));
+}
+
+/** The largest file of a listing, which its names do not tell. */
+export class Largest {
+  #name = "";
+  #bytes = -1;
+  #files = 0;
+
+  take({ relative, stats }: Pick<Entry, "relative" | "stats">): void {
+    if (!stats.isFile()) return;
+    this.#files += 1;
+    if (stats.size <= this.#bytes) return;
+    this.#bytes = stats.size;
+    this.#name = showPath(relative);
+  }
+
+  /** There are more than were taken. */
+  forget(): void {
+    this.#files = -Infinity;
+  }
+
+  get details(): { largest?: { name: string; bytes: number } } {
+    return this.#files < 2 ? {} : { largest: { name: this.#name, bytes: this.#bytes } };
+  }
+}
+
+/** In a few languages. */
+const sizeWord = /\b(?:big|biggest|large|largest|size|huge|gross|gro(?:ß|ss)\w*|grand|plus gros|grande)\b/i;
+
+/** "" for fewer than two files, and where the request does not speak of sizes. */
+export function largestText(details: Record<string, unknown> | undefined, request: string): string {
+  const largest = details?.["largest"];
+  return sizeWord.test(request) && isLargest(largest) ? `; the largest file: ${largest.name}, ${sizeText(largest.bytes)}` : "";
+}
+
+function isLargest(value: unknown): value is { name: string; bytes: number } {
+  return typeof value === "object" && value !== null && "name" in value && "bytes" in value && typeof value.name === "string" && typeof value.bytes === "number";
 }
 
 const belowMax = 20;

@@ -31,7 +31,7 @@ export function fsReplace(options: ToolOptions): Tool<typeof FsReplaceArguments>
   };
   return {
     name: "fs.replace",
-    description: "Replace a word or text everywhere in a file, or in all files of a folder.",
+    description: "Replace a word or text everywhere in a file.",
     schema: FsReplaceArguments,
     serves: ["replace", "edit"],
     identity: ["path", "oldText"],

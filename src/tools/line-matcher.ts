@@ -41,13 +41,15 @@ export function lineMatcher(pattern: string, options: { literal: boolean; ignore
 }
 
 /**
- * The regular expression, or the plain text where the pattern is none, with a note that says so.
- * @throws ToolError for a pattern with a line end
+ * The regular expression, or the plain text where the pattern is none, with a note that says so. A line end behind it is the end of
+ * the line.
+ * @throws ToolError for a pattern with another line end
  */
 export function matcherOrText(pattern: string, { ignoreCase, literal, tool }: { tool: string; literal: boolean; ignoreCase: boolean }): { matcher: LineMatcher; note: string } {
-  if (/[\r\n]/.test(pattern)) throw new ToolError(`the pattern holds a line end; ${tool} looks at one line at a time`);
+  const ended = literal ? pattern : pattern.replace(/\r?\n$/, "$");
+  if (/[\r\n]/.test(ended)) throw new ToolError(`the pattern holds a line end; ${tool} looks at one line at a time`);
   try {
-    return { matcher: lineMatcher(pattern, { literal, ignoreCase }), note: "" };
+    return { matcher: lineMatcher(ended, { literal, ignoreCase }), note: "" };
   } catch (error) {
     const note = `\n[no regular expression (${messageOf(error)}), so it was searched as plain text]`;
     return { matcher: lineMatcher(pattern, { literal: true, ignoreCase }), note };

@@ -51,6 +51,6 @@ export function editOf(place: Place, before: Buffer, { newText, oldText }: TextP
   if (repeated.length > 0) throw new ToolError(`newText ends with what follows oldText in ${place.shown} already, and it would be there twice:\n${repeated.join("\n")}\nPut these lines into oldText too, or leave them out of newText. Nothing was changed.`);
   const edit = replaceText(before, oldText, newText, scope);
   refuseBroken(place, before, edit.bytes);
-  if (edit.bytes.equals(before)) throw new ToolError(`newText is the same as oldText (line ends are kept as they are); ${place.shown} was not changed`);
+  if (edit.bytes.equals(before)) throw new ToolError(`newText is the same as oldText (line ends are kept as they are); ${place.shown} was not changed`, { details: { unchanged: true } });
   return edit;
 }

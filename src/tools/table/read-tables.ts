@@ -31,7 +31,7 @@ export function readTables(text: string, shown: string): Table[] {
 /** Each line that is not blank is a row. */
 function linesTable(text: string): Table {
   const rows = text.split(/\r?\n/).filter((line) => line.trim() !== "").map((line) => ({ cells: [line.trim(), lastNumber(line)], source: line }));
-  return { columns: ["line", "number"], rows, note: "each line is a row: its column line is the text, number the last number in it" };
+  return { columns: ["line", "number"], rows, isLines: true, note: "each line is a row: its column line is the text, number the last number in it" };
 }
 
 /** With its sign, currency and unit where they stand right beside it; "" when there is none. */

@@ -14,6 +14,8 @@ export interface Table {
   name?: string;
   columns: readonly string[];
   rows: readonly Row[];
+  /** The text of each row is a line of any text, and its columns are made up. */
+  isLines?: boolean;
   /** What stands above the rows, as it stands there. */
   header?: string;
   /** What a model has to know of how it was read. */

@@ -40,8 +40,10 @@ function conditionOf(text: string, table: Table): Condition {
   const match = comparison.exec(text);
   if (!match) return anyColumnHolds(unquoted(text), table);
   const [, name = "", sign, word, rest = ""] = match;
-  const column = columnAt(table, unquoted(name));
   const value = unquoted(rest);
+  const subject = unquoted(name).toLowerCase();
+  if (table.isLines && !table.columns.includes(subject)) return lineSpeaksOf(subject, value);
+  const column = columnAt(table, unquoted(name));
   const mark = decimalMarkOf(table.rows.map(({ cells }) => cells[column] ?? ""));
   const test = testOf((sign ?? word ?? "=").toLowerCase().replace(/\s+/g, " "), value, mark);
   return { column, holds: ({ cells }) => test(cells[column] ?? "") };
@@ -53,6 +55,12 @@ function anyColumnHolds(value: string, table: Table): Condition {
   }
   const wanted = value.toLowerCase();
   return { holds: ({ cells }) => cells.some((cell) => cell.toLowerCase().includes(wanted)) };
+}
+
+/** In a text without columns `flour > 0` and `flour = 300` are about the lines with flour. */
+function lineSpeaksOf(subject: string, value: string): Condition {
+  const wanted = value.toLowerCase();
+  return { holds: ({ cells: [line = ""] }) => line.toLowerCase().includes(subject) && (/^[-\d.,]*$/.test(wanted) || line.toLowerCase().includes(wanted)) };
 }
 
 function testOf(operator: string, value: string, mark: DecimalMark): (cell: string) => boolean {

@@ -36,9 +36,9 @@ function bench(at: Fixture, text: string, plan: string, engine = planning(plan))
   const step = async (name: string, args: Record<string, unknown>): Promise<string | undefined> => {
     const call: ToolCall = { type: "toolCall", id: `c${++count}`, name, arguments: args };
     const veto = await guide.veto(call);
-    const { isError, text: told } = veto === undefined ? await at.call(name, args) : { isError: true, text: veto };
+    const { details = {}, isError, text: told } = veto === undefined ? await at.call(name, args) : { isError: true, text: veto };
     const message: AssistantMessage = { role: "assistant", content: [call], api: "", provider: "", model: "", usage: usageOf({}), stopReason: "toolUse", timestamp: 0 };
-    const result: ToolResultMessage = { role: "toolResult", toolCallId: call.id, toolName: name, content: [{ type: "text", text: told }], isError, timestamp: 0 };
+    const result: ToolResultMessage = { role: "toolResult", toolCallId: call.id, toolName: name, content: [{ type: "text", text: told }], details, isError, timestamp: 0 };
     const notes = await guide.record([call], [result]);
     conversation.add(message);
     conversation.add(result, notes.get(result));
@@ -132,7 +132,7 @@ test("after a change that the request speaks of, one that it does not speak of i
   const told: unknown[] = [];
   for (const key of ["ui.language", "soundOn", "volume"]) told.push(await step("fs.set", { path: "a.json", key, value: "x" }));
   expect(told).toEqual(["", "", "nothing more was changed: the request says nothing of volume. Tell the user what you did before that"]);
-  expect((await offer()).tools).toEqual([]);
+  expect((await offer()).tools.length).toBe(0);
   expect(await step("fs.set", { path: "a.json", key: "volume", value: "x" })).toBe("");
 
   writeFileSync(join(at.workspace, "g.md"), "# Cabin\nDogs may come in.\n## Way\n");
@@ -191,6 +191,48 @@ test("what the request wants replaced and several files hold is replaced in all 
   };
   expect(await offered("Rename old_name to new_name in all files.")).toEqual([[{ enum: ["."] }, { enum: ["old_name"] }]]);
   expect(await offered("Rename old_name to new_name in a.py.")).toEqual([]);
+});
+
+test("what goes to the end of a list is written as an item of it, unless it is insisted on", async () => {
+  using at = fixture();
+  const told = async (content: string, text: string): Promise<unknown[]> => {
+    writeFileSync(join(at.workspace, "l.md"), content);
+    const { offer, step } = bench(at, "Add it to l.md.", "change: append");
+    await offer();
+    await step("fs.read", { path: "l.md" });
+    return [await step("fs.append", { path: "l.md", text }), await step("fs.append", { path: "l.md", text })];
+  };
+  const objection = (written: string): string => `nothing was added: l.md ends with a list. To go on with it write ${JSON.stringify(written)}; for a text of its own write the same again`;
+  expect(await told("1. a\n2. b\n\n", "\nc")).toEqual([objection("3. c"), ""]);
+  expect(await told("# L\n- [x] a\n", "c\n")).toEqual([objection("- [ ] c"), ""]);
+  for (const [content, text] of [["- a\n", "- b"], ["a\n", "b"], ["- a\n", "\n## New"], ["- a\n", "b\nc"]] as const) expect((await told(content, text))[0]).toBe("");
+});
+
+test("after a change one that would change nothing leaves only the reply", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.txt"), "a\n");
+  const { offer, step } = bench(at, "Write a in capitals.", "change: edit");
+  await offer();
+  await step("fs.read", { path: "f.txt" });
+  await step("fs.edit", { path: "f.txt", oldText: "a", newText: "a" });
+  expect((await offer()).tools.length > 0).toBe(true);
+  await step("fs.edit", { path: "f.txt", oldText: "a", newText: "A" });
+  await step("fs.edit", { path: "f.txt", oldText: "A", newText: "A" });
+  expect((await offer()).tools.length).toBe(0);
+});
+
+test("what would have lost most of a file is offered again only when nothing else leads on", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.py"), "a\nb\nc\n");
+  const { offer, step } = bench(at, "Implement b in f.py.", "change: create, edit");
+  const writes = async (): Promise<boolean> => (await offer()).tools.some(({ name }) => name === "fs.write");
+  await offer();
+  await step("fs.read", { path: "f.py" });
+  const before = await writes();
+  await step("fs.write", { path: "f.py", content: "d\n" });
+  const after = await writes();
+  await step("fs.read", { path: "none" });
+  expect([before, after, await writes()]).toEqual([true, false, true]);
 });
 
 test("of a file of blank lines there is nothing to quote", async () => {

@@ -39,7 +39,7 @@ describe("the system text", () => {
     const { text: textFor, action, guide } = systemText({ tools, additions: ["Project note."] });
     const text = textFor(jsonForm);
     expect(action).not.toMatch(/fs\.|"tool"|"goal"|JSON|Tools:|Example/);
-    expect(action).toStartWith("You are Atomic, an agent that does jobs in a folder of the user's computer with tools.\n\n- Read a file before");
+    expect(action).toStartWith("You do jobs in a folder of the user's computer with tools.\n\n- Read a file before");
     expect(action).toEndWith("\n\nProject note.");
     expect(guide).toStartWith('Each message you write is one action, a JSON object on one line:\n{"goal":"answer","tool":NAME,"args":{...}} while');
     expect(guide).toContain('\n\nTools:\nfs.read {"path":string');

@@ -10,6 +10,8 @@ const additions: [name: string, before: string, text: string, after: string][] =
   ["a whole last line", "a\n", "b", "a\nb\n"],
   ["text with its line end", "a\n", "b\n", "a\nb\n"],
   ["an open last line stays a line of its own", "a", "b", "a\nb"],
+  ["an open last line that the text ends itself", "a\r\nb", "\r\nc", "a\r\nb\r\nc"],
+  ["an open last line and a blank one", "a", "\n\nb", "a\n\nb"],
   ["several lines", "a\n", "b\nc", "a\nb\nc\n"],
   ["a blank line is kept", "a\n", "\nb\n", "a\n\nb\n"],
   ["an empty file", "", "b", "b\n"],

@@ -105,3 +105,9 @@ test("an abort stops a search", async () => {
   at.context.signal = AbortSignal.abort();
   expect(at.tool("fs.grep").run(at.tool("fs.grep").schema.parse({ pattern: "y" }), at.context)).rejects.toThrow();
 });
+
+test("a line end behind the pattern is the end of the line", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f"), "a 0\nb 10\nc 01\n");
+  expect((await at.call("fs.grep", { pattern: " 0\n" })).text).toBe("f:1: a 0");
+});

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { hintOf } from "../../../src/agent/hint.ts";
 import { fixture } from "./fixture.ts";
 
-async function hinted(name: string, args: Record<string, unknown>): Promise<string> {
+async function hinted(name: string, args: Record<string, unknown>, request = ""): Promise<string> {
   using at = fixture();
   for (const folder of ["docs", "src"]) mkdirSync(join(at.workspace, folder));
   for (const path of ["[slug].md", "b.md", "docs/c.md"]) writeFileSync(join(at.workspace, path), "one\ntwo\none\n");
+  if (request !== "") writeFileSync(join(at.workspace, "docs/d.md"), "one\n".repeat(99));
   const { details, isError, text } = await at.call(name, args);
-  return hintOf({ role: "toolResult", toolCallId: "1", toolName: name, content: [{ type: "text", text }], details, isError, timestamp: 0 }, [at.tool(name)]);
+  return hintOf({ role: "toolResult", toolCallId: "1", toolName: name, content: [{ type: "text", text }], details, isError, timestamp: 0 }, [at.tool(name)], request);
 }
 
 test.each([
@@ -25,4 +26,9 @@ test.each([
   ["fs.list", { path: "absent" }, ""],
 ])("%s %j", async (name, args, told) => {
   expect(await hinted(name, args)).toBe(told);
+});
+
+test("asked for sizes, the largest file, also of the folders that a listing shows", async () => {
+  expect(await hinted("fs.list", {}, "What is the biggest file?")).toBe("(2 folders: docs, src; 2 files; the largest file: docs/d.md, 396 bytes)");
+  expect(await hinted("fs.find", { pattern: "b*" }, "What is the biggest file?")).toBe("(0 folders and 1 file)");
 });

@@ -215,3 +215,10 @@ test("a table of the largest size takes seconds of one core", async () => {
   expect(await wide.ask({ operation: "count" })).toMatchObject({ isError: true, text: `a row has more than ${limits.tableColumnsMax} columns` });
   expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
 }, 120_000);
+
+test("in a text without columns a condition is about the lines that hold its words", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.md"), "# Cake\n\n- 300 g flour\n- 2 eggs\n- flour for the tin: brown\n");
+  const rows = async (where: string): Promise<string> => (await at.call("table.compute", { path: "f.md", operation: "count", where })).text.split("\n[")[0] ?? "";
+  expect([await rows("flour > 0"), await rows("flour = brown"), await rows("number > 200"), await rows("sugar > 0")]).toEqual(["count where flour > 0: 2 of 4 rows\n- 300 g flour\n- flour for the tin: brown", "count where flour = brown: 1 of 4 rows\n- flour for the tin: brown", "count where number > 200: 1 of 4 rows\n- 300 g flour", "count where sugar > 0: 0 of 4 rows"]);
+});
