@@ -44,6 +44,8 @@ export class Guide {
   #names: WorkspaceNames | undefined;
   /** undefined before it is known what exists. */
   #wanted: WantedNames | undefined;
+  /** A change is about what is not there; undefined before that is known. */
+  #inVain: boolean | undefined;
   /** undefined for engines that no grammar binds. */
   readonly #objections: Objections | undefined;
   /** Changes of files that were made in this turn. */
@@ -81,13 +83,23 @@ export class Guide {
     this.#names = await this.#view?.names();
     if (this.#names) this.#wanted ??= new WantedNames(conversation.request, this.#names);
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
-    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing() });
+    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(), isInVain: await this.#isInVain() });
     const isOver = this.#repeated !== undefined || this.#objections?.isStray === true;
     if (isOver && offer.isUnfinished !== true && offer.mayClaim !== false) return replyOnly;
     const next = this.#without(offer);
     this.#repeated = undefined;
     this.#tellSpecial(next);
     return next;
+  }
+
+  /** In the place of a file that is not there a small model changes another one. A name that some file speaks of is none of a file. */
+  async #isInVain(): Promise<boolean> {
+    if (this.#inVain !== undefined || !this.#view || !this.#names || !this.#plan.work || !this.#wanted) return this.#inVain ?? false;
+    const view = this.#view;
+    const names = this.#wanted.inVain(this.#names, this.#plan.work);
+    const texts = names.length === 0 ? [] : await Promise.all(this.#names.files.map((file) => view.lines(file)));
+    this.#inVain = names.length > 0 && !texts.some((lines) => lines?.some((line) => names.some((name) => line.includes(name))));
+    return this.#inVain;
   }
 
   /** Without what would only be tried again, where something else could make the change. */

@@ -39,7 +39,7 @@ export class Objections {
   async to(call: ToolCall, state: ObjectionsState): Promise<string | undefined> {
     this.isStray = false;
     const tool = this.#tools.get(call.name);
-    const advice = tool?.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state)) : tool && ((await this.#stray(call, tool, state)) ?? this.#once(doubtOf(call, tool, state.names) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool))));
+    const advice = tool?.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state)) : tool && ((await this.#stray(call, tool, state)) ?? this.#once(doubtOf(call, tool, state.names) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#notLast(call, tool, state))));
     if (advice !== undefined) this.advised.add(call.id);
     return advice;
   }
@@ -64,6 +64,16 @@ export class Objections {
     if (!tool.serves?.includes("append") || tool.isSpecial || typeof path !== "string" || typeof text !== "string") return undefined;
     const written = asListItem((await this.#view.lines(path)) ?? [], text);
     return written === undefined ? undefined : `nothing was added: ${path} ends with a list. To go on with it write ${JSON.stringify(written)}; for a text of its own write the same again`;
+  }
+
+  /** Asked for a last line a small model puts it below the first one of its kind. */
+  async #notLast({ arguments: { below, path } }: ToolCall, tool: Tool, { request }: ObjectionsState): Promise<string | undefined> {
+    if (!tool.serves?.includes("insert") || typeof path !== "string" || typeof below !== "string" || !/\blast\b|\b(?:at|to) the end\b/i.test(request)) return undefined;
+    const lines = (await this.#view.text(path))?.split("\n") ?? [];
+    const at = lines.findIndex((line) => below.trim() !== "" && line.includes(below.trim()));
+    const end = lines.findIndex((line, index) => index > at && line.trim() === "");
+    const last = at < 0 ? undefined : lines.slice(0, end < 0 ? lines.length : end).at(-1);
+    return last === undefined || last.includes(below.trim()) ? undefined : `nothing was added: it would not be last. The last line there is ${JSON.stringify(last)}`;
   }
 
   #strayed(about: string): string | undefined {

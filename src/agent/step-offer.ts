@@ -38,6 +38,8 @@ export interface StepState {
   work: Work | undefined;
   /** What the request names and is not there: of a change what it wants made. */
   missing?: readonly string[];
+  /** A change is about a file that is not there: it can only be looked around and told. */
+  isInVain?: boolean;
   /** A question has what it needs, or a change is made, as far as can be told. */
   isEnough?: boolean;
   /** It loses its way among what it could look at. */
@@ -48,6 +50,7 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
   const { guard, messages, missing = [], tools, view, work, isEnough = false } = state;
   const left = tools.filter(({ name }) => !guard.excluded.has(name));
   if (!view) return { tools: left, forbidden: new Map(), options: {}, mayReply: true };
+  if (state.isInVain) return { tools: left.filter((tool) => tool.class === "read" && !tool.isSpecial), forbidden: guard.forbidden({}), options: state.existing ? { names: state.existing } : {}, mayReply: true };
   const known = knownFiles(state);
   const offered = offeredTools(left, state, known);
   const isUnfinished = known.missed.length > 0 || isUnrun(offered, state);

@@ -27,6 +27,12 @@ export class WantedNames {
     return absent(this.#names, existing);
   }
 
+  /** Names of files that a change of what is there is about, and nothing else that it names is there; none where it is about something else. */
+  inVain(existing: WorkspaceNames, work: Work): string[] {
+    if (!work.isChange || [...makingKinds, "run" as const].some((kind) => work.kinds.has(kind)) || this.#isAboutExisting(existing)) return [];
+    return absent(this.#names, existing);
+  }
+
   /** What is told behind a change; "" when nothing is missing. */
   reminder(existing: WorkspaceNames, work: Work): string {
     const missing = this.missing(existing, work);

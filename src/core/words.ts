@@ -1,7 +1,7 @@
 // The words of a text, as people and programs write them, for telling whether two texts speak of the same.
 
 /** Said in most texts, whatever they are about. */
-const common = new Set("about above add after all also and any are bring can change content contents could create delete does edit every everything file files find fix folder folders for from give has have her here his how into its just last line lines list look make more move name names need new not now off old one only open our out over please print put read remove rename run set should show take tell text than that the their them then there these they this those too two use want was were what when where which who will with word words would write you your".split(" "));
+const common = new Set("about above add after all also and any are bring can change content contents could create delete does edit every everything file files find fix folder folders for from give has have her here his how into its just last line lines list look make more move name names need new not now off old one only open our out over please print put read remove rename run set should show take tell text than that the their them then there these they this those too two want was were what when where which who will with word words would write you your".split(" "));
 
 /** Letters; two digits of a number. */
 const shortest = 3;

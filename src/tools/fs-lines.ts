@@ -11,7 +11,7 @@ import type { ToolOptions } from "./tool-options.ts";
 
 export const FsInsertArguments = z.strictObject({
   path: z.string().meta({ existing: "file", seen: true }),
-  below: z.string().meta({ mayBeEmpty: true }).describe("the line of the file below which they go; empty for the top of the file"),
+  below: z.string().meta({ mayBeEmpty: true, asked: true }).describe("the line of the file below which they go; empty for the top of the file"),
   text: z.string().min(1).describe("the new lines"),
 });
 type FsInsertArguments = z.infer<typeof FsInsertArguments>;

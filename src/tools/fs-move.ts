@@ -14,7 +14,7 @@ import type { ToolOptions } from "./tool-options.ts";
 import { copyTree, isThere, removeTree } from "./tree.ts";
 
 export const FsMoveArguments = z.strictObject({
-  from: z.string().meta({ existing: "any", several: true }),
+  from: z.string().meta({ existing: "any", several: true, asked: true }),
   to: z.string().describe("new name, or a folder to put it into"),
 });
 type FsMoveArguments = z.infer<typeof FsMoveArguments>;

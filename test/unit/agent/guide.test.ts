@@ -89,6 +89,16 @@ test("after a change one that would change nothing leaves only the reply", async
   expect((await offer()).tools.length).toBe(0);
 });
 
+test("a change of a file that is not there changes no other one, unless the name is one of something else", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "bill.txt"), "rent\nuses jquery.js\n");
+  const classes = async (text: string, plan: string): Promise<string> => [...new Set((await bench(at, text, plan).offer()).tools.map((tool) => tool.class))].join(" ");
+  expect(await classes("Translate letter.txt into German.", "change: edit")).toBe("read");
+  expect(await classes("Translate bil.txt into German.", "change: edit")).toBe("read write");
+  expect(await classes("Replace jquery.js by react.js.", "change: replace")).toBe("read write");
+  expect(await classes("Write letter.txt.", "change: create")).toBe("read write");
+});
+
 test("of a file of blank lines there is nothing to quote", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f.md"), "\n\n");

@@ -95,6 +95,9 @@ test("what goes to the end of a list is written as an item of it, unless it is i
   const objection = (written: string): string => `nothing was added: l.md ends with a list. To go on with it write ${JSON.stringify(written)}; for a text of its own write the same again`;
   expect(await told("1. a\n2. b\n\n", "\nc")).toEqual([objection("3. c"), ""]);
   expect(await told("# L\n- [x] a\n", "c\n")).toEqual([objection("- [ ] c"), ""]);
+  expect(await told("1. a\n", "\n- b")).toEqual([objection("2. b"), ""]);
+  expect(await told("* a\n", "\n- b\n")).toEqual([objection("* b"), ""]);
+  expect(await told("- [ ] a\n", "- [x] b\n")).toEqual(["", expect.anything()]);
   for (const [content, text] of [["- a\n", "- b"], ["a\n", "b"], ["- a\n", "\n## New"], ["- a\n", "b\nc"]] as const) expect((await told(content, text))[0]).toBe("");
 });
 
@@ -136,4 +139,14 @@ test("a command that takes a name of the workspace for one at the top of the dis
   expect(await first("Count what is in var.", "/bin/echo var /var/none")).not.toContain("nothing was run");
   expect(await first("Count what is in var.", "ls /var/log/")).toContain("Write: ls var/log/");
   expect(await first("Count what is in var.", "cat var/log ~/var /usr/var")).not.toContain("nothing was run");
+});
+
+test("what is to be the last line goes below the last one", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "t.md"), "| a |\n| --- |\n| 1 |\n| 2 |\n\nend\n");
+  const { offer, step } = bench(at, "Add 3 as the last row of the table in t.md.", "change: insert");
+  await offer();
+  await step("fs.read", { path: "t.md" });
+  expect(await step("fs.insert", { path: "t.md", below: "| 1 |", text: "| 3 |" })).toBe('nothing was added: it would not be last. The last line there is "| 2 |"');
+  expect(await step("fs.insert", { path: "t.md", below: "| 2 |", text: "| 3 |" })).toBe("");
 });
