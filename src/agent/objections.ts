@@ -54,9 +54,8 @@ export class Objections {
     }
     if (hasChanged) return this.#hasBeenSaid ? this.#strayed(about) : undefined;
     const file = tool.quotes && call.arguments[tool.quotes.file];
-    const lines = typeof file === "string" ? ((await this.#view.lines(file)) ?? []) : [];
-    const nearest = lines.toSorted((a, b) => sharedWords(b, request) - sharedWords(a, request))[0];
-    return nearest === undefined || sharedWords(nearest, request) === 0 ? undefined : this.#once(`nothing was changed: the request says nothing of this line. It speaks of what stands here: ${nearest.trim()}`);
+    const near = typeof file === "string" ? spokenOf((await this.#view.lines(file)) ?? [], request.replaceAll(file, " ")) : [];
+    return near.length === 0 ? undefined : this.#once(`nothing was changed: the request says nothing of this line. It speaks of what stands here: ${near.join(" / ")}`);
   }
 
   /** A small model adds the bare words of an item to a list. */
@@ -122,6 +121,16 @@ function sharedWords(text: string, request: string): number {
   const said = new Set(wordsOf(request).map(stemOf));
   return wordsOf(text).filter((word) => !isCommonWord(word) && said.has(stemOf(word))).length;
 }
+
+/** The lines that share most words with the request; none where they are many. */
+function spokenOf(lines: readonly string[], request: string): string[] {
+  const counts = lines.map((line) => ({ line: line.trim(), shared: sharedWords(line, request) }));
+  const most = Math.max(0, ...counts.map(({ shared }) => shared));
+  const near = counts.filter(({ shared }) => most > 0 && shared === most).map(({ line }) => line);
+  return near.length > nearMax ? [] : near;
+}
+
+const nearMax = 3;
 
 /** A sign or a short name, as it is written; of a line also the sign that it begins with. */
 function speaksOf(request: string, text: string): boolean {

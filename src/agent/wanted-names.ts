@@ -29,7 +29,7 @@ export class WantedNames {
 
   /** Names of files that a change of what is there is about, and nothing else that it names is there; none where it is about something else. */
   inVain(existing: WorkspaceNames, work: Work): string[] {
-    if (!work.isChange || [...makingKinds, "run" as const].some((kind) => work.kinds.has(kind)) || this.#isAboutExisting(existing)) return [];
+    if (!work.isChange || makingKinds.some((kind) => work.kinds.has(kind)) || this.#isAboutExisting(existing)) return [];
     return absent(this.#names, existing);
   }
 
