@@ -39,9 +39,15 @@ export class Objections {
   async to(call: ToolCall, state: ObjectionsState): Promise<string | undefined> {
     this.isStray = false;
     const tool = this.#tools.get(call.name);
-    const advice = tool?.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state)) : tool && ((await this.#stray(call, tool, state)) ?? this.#once(doubtOf(call, tool, state.names) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#notLast(call, tool, state))));
+    const advice = tool && (tool.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state)) : await this.#toChange(call, tool, state));
     if (advice !== undefined) this.advised.add(call.id);
     return advice;
+  }
+
+  async #toChange(call: ToolCall, tool: Tool, state: ObjectionsState): Promise<string | undefined> {
+    const stray = await this.#stray(call, tool, state);
+    if (stray !== undefined) return stray;
+    return this.#once(doubtOf(call, tool, state.names) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)));
   }
 
   /** A small model that has done what was asked goes on with what is next to it, or takes the wrong line at first. */
@@ -65,9 +71,11 @@ export class Objections {
     return written === undefined ? undefined : `nothing was added: ${path} ends with a list. To go on with it write ${JSON.stringify(written)}; for a text of its own write the same again`;
   }
 
-  /** Asked for a last line a small model puts it below the first one of its kind. */
-  async #notLast({ arguments: { below, path } }: ToolCall, tool: Tool, { request }: ObjectionsState): Promise<string | undefined> {
-    if (!tool.serves?.includes("insert") || typeof path !== "string" || typeof below !== "string" || !/\blast\b|\b(?:at|to) the end\b/i.test(request)) return undefined;
+  /** Asked for a first or last line a small model puts it below the first one of its kind. */
+  async #misplaced({ arguments: { below, path } }: ToolCall, tool: Tool, { request }: ObjectionsState): Promise<string | undefined> {
+    if (!tool.serves?.includes("insert") || typeof path !== "string" || typeof below !== "string") return undefined;
+    if (below !== "" && /\b(?:first|top) line\b|\b(?:at|to) the (?:very )?(?:top|beginning|start)\b/i.test(request)) return 'nothing was added: it would not be first. For the top of the file write "below":""';
+    if (!/\blast\b|\b(?:at|to) the end\b/i.test(request)) return undefined;
     const lines = (await this.#view.text(path))?.split("\n") ?? [];
     const at = lines.findIndex((line) => below.trim() !== "" && line.includes(below.trim()));
     const end = lines.findIndex((line, index) => index > at && line.trim() === "");

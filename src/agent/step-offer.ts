@@ -8,6 +8,7 @@ import type { ForbiddenObject } from "./grammar.ts";
 import { isKnown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
+import { offeredNames, requestIn } from "./offered-names.ts";
 import { isFor, isTalk, type Work } from "./work-plan.ts";
 
 export interface StepOffer {
@@ -47,7 +48,7 @@ export interface StepState {
 }
 
 export async function stepOffer(state: StepState): Promise<StepOffer> {
-  const { guard, messages, missing = [], tools, view, work, isEnough = false } = state;
+  const { guard, missing = [], tools, view, work, isEnough = false } = state;
   const left = tools.filter(({ name }) => !guard.excluded.has(name));
   if (!view) return { tools: left, forbidden: new Map(), options: {}, mayReply: true };
   if (state.isInVain) return { tools: left.filter((tool) => tool.class === "read" && !tool.isSpecial), forbidden: guard.forbidden({}), options: state.existing ? { names: state.existing } : {}, mayReply: true };
@@ -55,11 +56,7 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
   const offered = offeredTools(left, state, known);
   const isUnfinished = known.missed.length > 0 || isUnrun(offered, state);
   if (isEnough && !isUnfinished) return replyOnly;
-  const { changeable, names, seen } = known;
-  const quotes = await quotesFor(tools, guard, view);
-  const wanted = work?.isChange === true && !guard.isStuck && names ? pathsOf(missing, names, requestIn(messages)) : [];
-  const shared = await sharedIn(state, view);
-  const options: OfferOptions = { revealed: guard.revealed, wanted, shared, isAtTop: topWord.test(requestIn(messages)), mayMake: work === undefined || guard.isStuck || work.kinds.has("create"), ...(names ? { names: { ...names, columns: await columnsOf(seen, names, messages, view), ...(await settingsOf(seen, view)) }, seen: changeable, quotable: await quotable(offered.some((tool) => tool.quotes) ? changeable : [], view) } : {}), quotes };
+  const options = await offeredNames(state, known, view, offered.some((tool) => tool.quotes));
   const isQuestion = work?.isChange === false;
   const isAbsent = missing.length > 0 && isQuestion;
   // What is not there, or failed when it was run, is an answer.
@@ -80,20 +77,7 @@ function isFix({ isChange, kinds }: Work): boolean {
   return isChange && kinds.has("run") && kinds.has("edit");
 }
 
-const topWord = /\b(?:first|top|begin\w*|start|anfang|erste\w*|oben)\b/i;
-const foldersMax = 60;
-/** In a few languages: a request that speaks of none wants none made. */
-const folderWord = /folder|director|ordner|verzeichnis|dossier|r[ée]pertoire|carpeta|cartella/i;
-
-/** Of missing files: in a folder that is there, or that the request may be about. */
-function pathsOf(missing: readonly string[], { folders }: WorkspaceNames, request: string): string[] {
-  const said = !folderWord.test(request) ? [] : request.match(/(?<![\w./-])[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_-]+)*(?![\w/-]|\.\w)/gu) ?? [];
-  const places = [...new Set([...folders, ...said])].filter((folder) => folder !== ".").slice(0, foldersMax);
-  const files = missing.filter((name) => /\.[^./]+$/.test(name));
-  return files.flatMap((name) => [name, ...(name.includes("/") ? [] : places.map((folder) => `${folder}/${name}`))]);
-}
-
-interface KnownFiles {
+export interface KnownFiles {
   /** What may be named: of a question first the files that it names. */
   names: WorkspaceNames | undefined;
   seen: readonly string[];
@@ -119,11 +103,6 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
     missed,
     mayLook: !isBound || named.some((file) => !seen.includes(file)),
   };
-}
-
-function requestIn(messages: readonly AgentMessage[]): string {
-  const request = messages.findLast((message) => message.role === "user");
-  return request ? contentText(request.content) : "";
 }
 
 function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed }: KnownFiles): Tool[] {
@@ -195,54 +174,6 @@ function withoutLooks(tools: readonly Tool[], work: Work): readonly Tool[] {
 }
 
 /** After a quote that was not found, only what the file really holds can be quoted. */
-async function quotesFor(tools: readonly Tool[], guard: LoopGuard, view: WorkspaceView): Promise<Map<string, { file: string; texts: readonly string[] }>> {
-  const quotes = new Map<string, { file: string; texts: readonly string[] }>();
-  for (const { name, quotes: quoting } of tools) {
-    const file = quoting && guard.failedCall(name)?.arguments[quoting.file];
-    const texts = typeof file === "string" ? await view.lines(file) : undefined;
-    if (typeof file === "string" && texts) quotes.set(name, { file, texts });
-  }
-  return quotes;
-}
-
-const quotableCharsMax = 6000;
-
-/** Of files beyond the limit any text can be quoted: a grammar of all of them would be slow. */
-async function quotable(files: readonly string[], view: WorkspaceView): Promise<Map<string, string>> {
-  const texts = new Map<string, string>();
-  let left = quotableCharsMax;
-  for (const file of files) {
-    const text = await view.text(file);
-    if (text === undefined || text.length > left) continue;
-    texts.set(file, text);
-    left -= text.length;
-  }
-  return texts;
-}
-
-/** The columns of the files that were seen or are named; none where one of these can't be looked into: any may be written then. */
-async function columnsOf(seen: readonly string[], names: WorkspaceNames, messages: readonly AgentMessage[], view: WorkspaceView): Promise<string[]> {
-  const files = new Set([...seen, ...mentionedFiles(requestIn(messages), names.files)]);
-  const columns = await Promise.all([...files].map((file) => view.columns(file)));
-  const known = new Set(columns.flat());
-  return known.has(undefined) || known.size > columnsMax ? [] : [...known].filter((column) => column !== undefined);
-}
-
-const columnsMax = 40;
-const settingsMax = 100;
-
-/** For a replacement that names no file. Once something was changed, what is left is looked at file by file. */
-async function sharedIn({ existing, guard, messages, work }: StepState, view: WorkspaceView): Promise<readonly string[]> {
-  const request = requestIn(messages);
-  const isWide = work?.isChange === true && work.kinds.has("replace") && !guard.hasChanged && !guard.isStuck && existing && mentionedFiles(request, existing.files).length === 0;
-  return isWide ? view.shared(existing.files, request) : [];
-}
-
-async function settingsOf(seen: readonly string[], view: WorkspaceView): Promise<{ settings?: string[] }> {
-  const known = new Set((await Promise.all(seen.map((file) => view.settings(file)))).flat());
-  return known.has(undefined) || known.size > settingsMax ? {} : { settings: [...known].filter((key) => key !== undefined) };
-}
-
 function withNamed(listed: WorkspaceNames | undefined, messages: readonly AgentMessage[]): WorkspaceNames | undefined {
   if (!listed) return undefined;
   const texts = messages.flatMap((message) => (message.role === "user" ? [contentText(message.content)] : []));

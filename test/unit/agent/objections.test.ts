@@ -141,6 +141,16 @@ test("a command that takes a name of the workspace for one at the top of the dis
   expect(await first("Count what is in var.", "cat var/log ~/var /usr/var")).not.toContain("nothing was run");
 });
 
+test("what is to be the first line goes to the top", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "t.py"), "import sys\n");
+  const { offer, step } = bench(at, "Add import os as the first line of t.py.", "change: insert");
+  await offer();
+  await step("fs.read", { path: "t.py" });
+  expect(await step("fs.insert", { path: "t.py", below: "import sys", text: "import os" })).toBe('nothing was added: it would not be first. For the top of the file write "below":""');
+  expect(await step("fs.insert", { path: "t.py", below: "", text: "import os" })).toBe("");
+});
+
 test("what is to be the last line goes below the last one", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "t.md"), "| a |\n| --- |\n| 1 |\n| 2 |\n\nend\n");
