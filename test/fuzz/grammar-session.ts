@@ -41,6 +41,8 @@ export async function* sessionSteps(seed: number): AsyncGenerator<SessionStep, v
     const grammar = actionGrammar({ tools: offer.tools, parallelMax: 1 + below(random, 8), forbidden: offer.forbidden, offer: offer.options, mayReply: offer.mayReply });
     const { names, quotes } = offer.options;
     const known = new Set([...(names?.files ?? []), ...(names?.folders ?? [])]);
+    const severals = new Set(names?.patterns ?? []);
+    const takesSeveral = (name: string): boolean => ["fs.move", "fs.copy", "fs.trash"].includes(name);
     const allowed: SessionStep["allowed"] = (name, args) => {
       const pattern = (offer.forbidden.get(name) ?? []).find((object) => [...object].every(([key, value]) => JSON.stringify(args[key]) === JSON.stringify(value)));
       if (pattern) return `made before: ${JSON.stringify([...pattern])}`;
@@ -48,7 +50,7 @@ export async function* sessionSteps(seed: number): AsyncGenerator<SessionStep, v
       if (quote && !quote.texts.includes(String(args["oldText"]))) return `quotes what is not in ${quote.file}`;
       if (name === "fs.edit" && offer.options.seen && !quote && !offer.options.seen.includes(String(args["path"]))) return "edits what it has not seen";
       const named = name === "fs.write" || name === "fs.find" || name === "shell.run" ? [] : [args["path"], args["from"], ...(Array.isArray(args["paths"]) ? args["paths"] : [])];
-      return names === undefined || named.every((path) => path === undefined || known.has(String(path))) ? undefined : "names what does not exist";
+      return names === undefined || named.every((path) => path === undefined || known.has(String(path)) || (takesSeveral(name) && severals.has(String(path)))) ? undefined : "names what does not exist";
     };
     const bound = { hasForbidden: [...offer.forbidden.values()].some((objects) => objects.length > 0), hasQuotes: (quotes?.size ?? 0) > 0, hasNames: names !== undefined };
     yield { random, tools, grammar, bound, allowed, take: (calls) => messages.push(...played(calls, step, random, guard, files)) };
