@@ -52,7 +52,7 @@ export class Guide {
   readonly #changes = new Set<string>();
   /** What their results showed: the model knows these files. */
   readonly #changedPaths = new Set<unknown>();
-  /** The tool with which the last step made one of them once more: a small model that has nothing left to do does so. */
+  /** The tool with which the last step made one of them once more, or changed nothing after another change: a small model that has nothing left to do does so. */
   #repeated: string | undefined;
   /** The tool that would have lost most of a file: tried again only when nothing else leads on. */
   #withheld: string | undefined;
@@ -81,7 +81,7 @@ export class Guide {
     if (this.#view && !signal.aborted) await this.#know();
     if (this.#isTalk()) return this.#replyAtOnce();
     this.#names = await this.#view?.names();
-    if (this.#names) this.#wanted ??= new WantedNames(conversation.request, this.#names);
+    if (this.#names) this.#want(conversation.request, this.#names);
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
     const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(), isInVain: await this.#isInVain() });
     const isOver = this.#repeated !== undefined || this.#objections?.isStray === true;
@@ -90,6 +90,13 @@ export class Guide {
     this.#repeated = undefined;
     this.#tellSpecial(next);
     return next;
+  }
+
+  /** Anew for what the user says while the turn goes on. */
+  #want(request: string, names: WorkspaceNames): void {
+    if (this.#wanted?.request === request) return;
+    this.#wanted = new WantedNames(request, names);
+    this.#inVain = undefined;
   }
 
   /** In the place of a file that is not there a small model changes another one. A name that some file speaks of is none of a file. */

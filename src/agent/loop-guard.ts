@@ -1,7 +1,7 @@
 // Keeps a model from going in circles. A call that can bring nothing new is left out of the next grammar: a read that was
 // made and after which nothing changed, a failure, a change that is already made. Engines without a grammar are told.
 import { contentText, type ToolCall, type ToolResultMessage } from "../core/message.ts";
-import { mentionedFiles } from "../core/named-files.ts";
+import { namesPath } from "../core/named-files.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { isRecord } from "./gbnf.ts";
 import type { ForbiddenObject } from "./grammar.ts";
@@ -99,12 +99,12 @@ export class LoopGuard {
 
   /** Whether a call of this turn named the file. */
   hasNamed(path: string): boolean {
-    return this.#arguments.some((text) => mentionedFiles(text, [path]).length > 0);
+    return this.#arguments.some((text) => namesPath(text, path));
   }
 
   /** Whether a search of this turn found the file, or something in it. */
   hasFound(path: string): boolean {
-    return this.#found.some((text) => mentionedFiles(text, [path]).length > 0);
+    return this.#found.some((text) => namesPath(text, path));
   }
 
   get onlyReply(): boolean {

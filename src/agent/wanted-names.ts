@@ -9,12 +9,12 @@ import type { Work } from "./work-plan.ts";
 const remindersMax = 3;
 
 export class WantedNames {
-  readonly #request: string;
+  readonly request: string;
   readonly #names: readonly string[];
   #reminders = 0;
 
   constructor(request: string, existing: WorkspaceNames) {
-    this.#request = request;
+    this.request = request;
     // Words in quotes are text rather than names, where they are several.
     const plain = request.replace(/"[^"\n]*"|`[^`\n]*`/g, (quoted) => (/\s/.test(quoted) ? " " : quoted));
     this.#names = absent([...namedFolders(plain, existing.folders), ...namedFiles(plain)], existing);
@@ -44,7 +44,7 @@ export class WantedNames {
   /** The request names a file that is there, or one that is called nearly so. */
   #isAboutExisting({ files }: WorkspaceNames): boolean {
     const stems = files.map(stemOf);
-    return mentionedFiles(this.#request, files).length > 0 || this.#names.some((name) => nearest(stemOf(name), stems) !== undefined);
+    return mentionedFiles(this.request, files).length > 0 || this.#names.some((name) => nearest(stemOf(name), stems) !== undefined);
   }
 }
 

@@ -15,12 +15,21 @@ export function mentionedFiles(text: string, files: readonly string[]): string[]
   let left = text;
   for (const [name, paths] of [...pathsOf].toSorted(([a], [b]) => b.length - a.length)) {
     if (!left.includes(name)) continue;
-    const place = new RegExp(`(?<![\\w/.-])(?:\\./)?${RegExp.escape(name)}(?![\\w/-]|\\.\\w)`);
+    const place = placeOf(name);
     if (!place.test(left)) continue;
     for (const path of paths) mentioned.add(path);
     left = left.replaceAll(new RegExp(place.source, "g"), " ");
   }
   return files.filter((path) => mentioned.has(path));
+}
+
+/** Whether a text holds this very path; a longer one that ends or begins so is another. */
+export function namesPath(text: string, path: string): boolean {
+  return placeOf(path).test(text);
+}
+
+function placeOf(name: string): RegExp {
+  return new RegExp(`(?<![\\w/.-])(?:\\./)?${RegExp.escape(name)}(?![\\w/-]|\\.\\w)`);
 }
 
 /** Folders that a text names inside those that exist, and that are not there themselves. */

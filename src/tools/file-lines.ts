@@ -7,13 +7,13 @@ import { settingsEndings, settingsIn } from "./settings/read.ts";
 import { readTables } from "./table/read-tables.ts";
 
 const linesMax = 300;
-export const bytesMax = 32 * 1024;
+export const smallFileBytesMax = 32 * 1024;
 /** Of a file that may be quoted piece by piece: such a grammar has about two rules a byte. */
 const quotedBytesMax = 3000;
 
 /** Its lines that are not blank, without their line ends; undefined when it is no small text file. */
 export async function fileLines(workspace: string, home: string, path: string): Promise<string[] | undefined> {
-  const lines = smallText(workspace, home, path, bytesMax)?.split("\n").filter((line) => line.trim() !== "");
+  const lines = smallText(workspace, home, path, smallFileBytesMax)?.split("\n").filter((line) => line.trim() !== "");
   return lines === undefined || lines.length === 0 || lines.length > linesMax ? undefined : [...new Set(lines)];
 }
 
@@ -24,7 +24,7 @@ export async function fileText(workspace: string, home: string, path: string, mo
 
 /** The columns of the tables in it, each once; undefined when it is no small text file. */
 export async function fileColumns(workspace: string, home: string, path: string): Promise<string[] | undefined> {
-  const text = smallText(workspace, home, path, bytesMax);
+  const text = smallText(workspace, home, path, smallFileBytesMax);
   try {
     return text === undefined ? undefined : [...new Set(readTables(text, path).flatMap(({ columns }) => columns))];
   } catch {
@@ -36,7 +36,7 @@ export async function fileColumns(workspace: string, home: string, path: string)
 /** The keys of a configuration file, with those of what they lie in; none of another file, undefined when they can't be told. */
 export async function fileSettings(workspace: string, home: string, path: string): Promise<string[] | undefined> {
   if (!settingsEndings.some((ending) => path.toLowerCase().endsWith(ending))) return [];
-  const text = smallText(workspace, home, path, bytesMax);
+  const text = smallText(workspace, home, path, smallFileBytesMax);
   const settings = text === undefined ? undefined : settingsIn(text, path);
   if (!settings) return undefined;
   const keys = [...settings.keys()];

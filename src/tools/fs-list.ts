@@ -121,8 +121,7 @@ export class Largest {
   }
 }
 
-/** In a few languages. */
-const sizeWord = /\b(?:big|biggest|large|largest|size|huge|gross|gro(?:ß|ss)\w*|grand|plus gros|grande)\b/i;
+const sizeWord = /\b(?:big|bigger|biggest|huge|large|larger|largest|sizes?)\b/i;
 
 /** "" for fewer than two files, and where the request does not speak of sizes. */
 export function largestText(details: Record<string, unknown> | undefined, request: string): string {

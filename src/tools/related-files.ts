@@ -2,7 +2,7 @@
 // first file that there is. Names do not count: what is called so is found by its name.
 import { mentionedFiles } from "../core/named-files.ts";
 import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
-import { bytesMax, fileText } from "./file-lines.ts";
+import { smallFileBytesMax, fileText } from "./file-lines.ts";
 
 export interface RelatedFile {
   path: string;
@@ -18,7 +18,7 @@ const wordsToldMax = 4;
 export async function relatedFiles(workspace: string, home: string, files: readonly string[], request: string): Promise<RelatedFile[]> {
   if (files.length < 2 || files.length > filesMax || mentionedFiles(request, files).length > 0) return [];
   const wanted = new Map(wordsOf(request).filter((word) => !isCommonWord(word)).map((word) => [stemOf(word), word]));
-  const held = await Promise.all(files.map(async (path) => ({ path, stems: new Set(wordsOf((await fileText(workspace, home, path, bytesMax)) ?? "").map(stemOf)) })));
+  const held = await Promise.all(files.map(async (path) => ({ path, stems: new Set(wordsOf((await fileText(workspace, home, path, smallFileBytesMax)) ?? "").map(stemOf)) })));
   const rarity = new Map(wanted.keys().map((key) => [key, Math.log((files.length + 1) / held.filter(({ stems }) => stems.has(key)).length)]));
   const found = held.flatMap(({ path, stems }) => {
     const keys = [...wanted.keys()].filter((key) => stems.has(key)).toSorted((a, b) => (rarity.get(b) ?? 0) - (rarity.get(a) ?? 0));
@@ -34,7 +34,7 @@ export async function sharedTexts(workspace: string, home: string, files: readon
   const quoted = [...request.matchAll(/"([^"\n]+)"|`([^`\n]+)`|'([^'\n]{3,})'/g)].map(([, ...groups]) => groups.find((group) => group !== undefined) ?? "");
   const names = request.match(/[\p{L}\p{N}_](?:[\p{L}\p{N}_.:/@-]*[\p{L}\p{N}_])?/gu) ?? [];
   const wanted = [...new Set([...quoted, ...names.filter((name) => name.length >= shortest && !isCommonWord(name))])];
-  const texts = await Promise.all(files.map((path) => fileText(workspace, home, path, bytesMax)));
+  const texts = await Promise.all(files.map((path) => fileText(workspace, home, path, smallFileBytesMax)));
   const stands = (text: string | undefined, one: string): boolean => text !== undefined && new RegExp(`(?<![\\p{L}\\p{N}_])${RegExp.escape(one)}(?![\\p{L}\\p{N}_])`, "u").test(text);
   return wanted.filter((one) => texts.filter((text) => stands(text, one)).length > 1);
 }

@@ -1,16 +1,17 @@
 // A path with `*` in it, for tools that take several files at once: `*.log` those of one folder, `**/*.log` also all below.
-import { existsSync } from "node:fs";
 import { ToolError } from "../core/error.ts";
 import type { ToolContext, WorkspaceNames } from "../core/tool.ts";
 import { onDisk, rawPath, readPathText, showPath } from "./path-text.ts";
-import { locate } from "./path.ts";
+import { isInside, locate } from "./path.ts";
 import { walk, type WalkReport } from "./walk.ts";
 
 /** The files that it names, as paths in the workspace; a path without `*`, or that is a file's own name, stands for itself. @throws ToolError when it names none */
 export async function filesNamedBy(path: string, { signal, workspace }: ToolContext, home: string): Promise<string[]> {
   const [fixed = "", rest] = splitAtPattern(path);
-  if (rest === undefined || existsSync(onDisk(locate(path, workspace, home).real))) return [path];
+  if (rest === undefined || locate(path, workspace, home, false).stats) return [path];
   const folder = locate(fixed === "" ? "." : fixed, workspace, home);
+  // What is there outside is told to nobody before somebody said yes.
+  if (!isInside(folder, [workspace])) throw new ToolError(`${path} is outside the workspace, where files are named one by one`);
   const glob = new Bun.Glob(rest);
   const found: string[] = [];
   const report: WalkReport = { unreadable: [], limitReached: false };
@@ -18,9 +19,11 @@ export async function filesNamedBy(path: string, { signal, workspace }: ToolCont
     if (entry.stats.isFile() && glob.match(onDisk(entry.relative).toString("utf8"))) found.push(showPath(`${fixed === "" ? "" : readPathText(fixed)}${entry.relative}`));
   }
   if (found.length === 0) throw new ToolError(`no file fits ${path}; nothing was changed`);
-  if (report.limitReached) throw new ToolError(`too many files to look through for ${path}; name a folder before it`);
+  if (report.limitReached || found.length > filesMax) throw new ToolError(`too many files for ${path}; name a folder before it`);
   return found;
 }
+
+const filesMax = 500;
 
 /** The folder up to its last slash, and what begins with the part that has a star; that is undefined where there is none. */
 function splitAtPattern(path: string): [fixed: string, rest?: string] {

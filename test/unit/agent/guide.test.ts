@@ -99,6 +99,15 @@ test("a change of a file that is not there changes no other one, unless the name
   expect(await classes("Write letter.txt.", "change: create")).toBe("read write");
 });
 
+test("what the user says meanwhile counts: a file that is there may be changed then", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "bill.txt"), "rent\n");
+  const { conversation, offer } = bench(at, "Translate letter.txt into German.", "change: edit");
+  const before = (await offer()).tools.some((tool) => tool.class === "write");
+  conversation.add({ role: "user", content: [{ type: "text", text: "I meant bill.txt." }], timestamp: 1 });
+  expect([before, (await offer()).tools.some((tool) => tool.class === "write")]).toEqual([false, true]);
+});
+
 test("of a file of blank lines there is nothing to quote", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f.md"), "\n\n");

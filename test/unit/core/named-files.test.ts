@@ -1,6 +1,6 @@
 // Which names a text holds.
 import { expect, test } from "bun:test";
-import { mentionedFiles, namedFiles, namedFolders } from "../../../src/core/named-files.ts";
+import { mentionedFiles, namesPath, namedFiles, namedFolders } from "../../../src/core/named-files.ts";
 
 const files = ["a/notes.txt", "b/notes.txt", "report.txt", "monthly report.txt", "src/main.py", "src/main.pyc", "old/report.txt", "Makefile"];
 
@@ -23,4 +23,9 @@ test("folders that are not there, inside those that are", () => {
 
 test("files by their usual endings", () => {
   expect(namedFiles("Write b.txt and ./src/c.py; v1.2, example.org and e.g. are none.")).toEqual(["b.txt", "src/c.py"]);
+});
+
+test("a path is named by itself, not by its name or by a longer one", () => {
+  const args = JSON.stringify({ path: "test_stats.py", other: "b.txt" });
+  expect(["test_stats.py", "stats.py", "b.txt", "sub/b.txt"].map((path) => namesPath(args, path))).toEqual([true, false, true, false]);
 });

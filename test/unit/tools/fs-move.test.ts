@@ -39,13 +39,23 @@ test("several files at once, into a folder that is made for them; all or none", 
   expect(await at.call("fs.move", { from: "star*.txt", to: "own.txt" })).toMatchObject({ text: "moved star*.txt to own.txt" });
 });
 
+test("outside the workspace a pattern tells nothing of what is there, and a link of its name is that link", async () => {
+  using at = fixture();
+  writeFileSync(join(at.outside, "a.txt"), "a");
+  symlinkSync("nowhere", join(at.workspace, "li*nk"));
+  for (const pattern of ["*.txt", "*.none"]) {
+    for (const [name, args] of [["fs.move", { from: join(at.outside, pattern), to: "x" }], ["fs.trash", { paths: [join(at.outside, pattern)] }]] as const) await expect(at.needs(name, args)).rejects.toThrow("is outside the workspace, where files are named one by one");
+  }
+  expect(await at.call("fs.move", { from: "li*nk", to: "other" })).toMatchObject({ text: "moved li*nk to other" });
+});
+
 test("a file that came between the answer and the move is not moved unasked", async () => {
   using at = fixture();
   withFiles(at);
   const args = at.tool("fs.move").schema.parse({ from: "*.txt", to: "texts" });
   await at.tool("fs.move").needs(args, at.context);
   writeFileSync(join(at.workspace, "late.txt"), "late");
-  expect(at.tool("fs.move").run(args, at.context)).rejects.toThrow("changed after approval");
+  await expect(at.tool("fs.move").run(args, at.context)).rejects.toThrow("changed after approval");
 });
 
 test("a copy keeps modes, times and links, and leaves the original", async () => {
