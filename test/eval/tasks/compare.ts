@@ -3,6 +3,7 @@ import { tasksOf } from "../task.ts";
 
 const oldList = "bread\nmilk\nsalt\nrice\napples\n";
 const staging = "host = db1\nport = 5432\npool = 10\ntimeout = 30\n";
+const lease = "Tenant: R. Okafor\nRent: 850 euros a month\nDeposit: 1200 euros\nNotice: 2 months\nPets: two cats\n";
 
 export const compareTasks = tasksOf("compare", [
   {
@@ -48,5 +49,16 @@ export const compareTasks = tasksOf("compare", [
     solution: { reply: "April: 68 units." },
     alsoRight: ["In April: 68 units, against 62 in March.", "You sold more in April (68) than in March (62)."],
     wrong: ["March: 62 units.", "You sold more in March: 62, against 68 in April... more in March.", "April with 58."],
+  },
+  {
+    name: "compare-two-leases",
+    prompt: "What is different in lease-2026.txt compared to lease-2025.txt? Tell me what it was and what it is now.",
+    files: { "lease-2025.txt": lease, "lease-2026.txt": lease.replace("850", "890").replace("2 months", "3 months") },
+    says: ["850", "890", /\b(2|two)\b/i, /\b(3|three) months?\b/i],
+    not: [/890( euros?)?( a month| per month)? (to|->|→) 850/i, /850( euros?)?( a month| per month)? in (lease-)?2026/i],
+    holds: (reply) => reply.split(/[.;\n]/).every((part) => !/\b(deposit|pets|cats)\b/i.test(part) || /same|unchanged|not change|remain|stay|identical|no (other )?(change|difference)/i.test(part)),
+    solution: { reply: "The rent went from 850 to 890 euros a month, and the notice from 2 months to 3 months." },
+    alsoRight: ["- Rent: 850 → 890 euros\n- Notice: 2 months → 3 months\n\nThe tenant, the deposit and the pets are the same.", "In lease-2026.txt the rent is 890 (was 850) and the notice period three months instead of two."],
+    wrong: ["The rent went from 850 to 890 euros.", "The rent fell from 890 to 850 and the notice went from 3 months to 2 months.", "Rent 850 to 890, deposit 1200 to 1300, notice 2 months to 3 months"],
   },
 ]);

@@ -4,6 +4,7 @@ import { tasksOf } from "../task.ts";
 const access = ["GET /index 200", "GET /a 404", "POST /login 200", "GET /b 404", "GET /c 500", "GET /404-help 200", "GET /d 404", "GET /e 200", "POST /f 404", "GET /g 404"].join("\n");
 const orders = "id,city,total\n201,Oslo,20\n202,Bergen,35\n203,Oslo,12\n204,Tromso,50\n205,Oslo,7\n206,Bergen,9\n207,Oslo,31\n";
 const shapes = "class Shape:\n    def area(self):\n        return 0\n\n    def name(self):\n        return 'shape'\n\n\nclass Square(Shape):\n    def __init__(self, side):\n        self.side = side\n\n    def area(self):\n        return self.side ** 2\n\n\ndef total(shapes):\n    return sum(shape.area() for shape in shapes)\n\n\ndef largest(shapes):\n    return max(shape.area() for shape in shapes)\n\n\n# def unused(): pass\n";
+const packing = "# Packing\n\n## Clothes\n\n- [x] boots\n- [ ] raincoat\n- [ ] hat\n- [ ] socks\n\n## Kitchen\n\n- [ ] stove\n- [x] pot\n- [ ] matches\n\n## Rest\n\n- [ ] map\n- [x] torch\n- [ ] rope\n";
 
 export const countTasks = tasksOf("count", [
   {
@@ -40,5 +41,14 @@ export const countTasks = tasksOf("count", [
     count: 6,
     solution: { reply: "There are 6 Markdown files." },
     wrong: ["There are 7 Markdown files.", "5", "Nine files"],
+  },
+  {
+    name: "count-unticked-items",
+    prompt: "how many things on packing.md are not ticked off yet?",
+    files: { "packing.md": packing },
+    count: 7,
+    solution: { reply: "7 things are not ticked off yet." },
+    alsoRight: ["Seven of the ten.", "There are 7: raincoat, hat, socks, stove, matches, map and rope."],
+    wrong: ["3 things.", "There are 10 things on the list.", "6"],
   },
 ]);

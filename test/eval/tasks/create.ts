@@ -1,6 +1,7 @@
 // Tasks: make a new file.
 import { pythonOutput, shellOutput } from "../execute.ts";
 import { tasksOf } from "../task.ts";
+const names = "Ida\nMaximilian\nUwe\nAnneliese\n";
 
 export const createTasks = tasksOf("create", [
   {
@@ -36,5 +37,22 @@ export const createTasks = tasksOf("create", [
     holds: (_reply, after) => shellOutput(after, "countdown.sh")?.trim().toLowerCase() === "5\n4\n3\n2\n1\ngo",
     solution: { reply: "Here it is.", changes: { "countdown.sh": "#!/bin/sh\nfor n in 5 4 3 2 1; do echo \"$n\"; done\necho go\n" } },
     wrong: [{ reply: "Here it is.", changes: { "countdown.sh": "for n in 1 2 3 4 5; do echo $n; done\necho go\n" } }, { reply: "5 4 3 2 1 go" }],
+  },
+  {
+    name: "create-longest-script",
+    prompt: "Write a Python script longest.py that prints the longest name in names.txt (there is one per line), and nothing else.",
+    files: { "names.txt": names },
+    disk: { "longest.py": (text) => text.length > 0 },
+    holds: (_reply, after) => pythonOutput(after, "longest.py")?.trim() === "Maximilian" && pythonOutput({ ...after, "names.txt": "Zoe\nBartholomew\nUma\nMarianne\n" }, "longest.py")?.trim() === "Bartholomew",
+    solution: { reply: "Written.", changes: { "longest.py": "with open('names.txt') as file:\n    print(max(file.read().splitlines(), key=len))\n" } },
+    wrong: [{ reply: "Written.", changes: { "longest.py": "print('Maximilian')\n" } }, { reply: "Written.", changes: { "longest.py": "print(max(open('names.txt').read().splitlines()))\n" } }, { reply: "Maximilian" }],
+  },
+  {
+    name: "create-csv-rooms",
+    prompt: "make a rooms.csv with the columns room and seats: blue has 12 seats, attic 30 and cellar 8, in that order",
+    files: { "staff.csv": "name,room\nIda,blue\nUwe,attic\n" },
+    disk: { "rooms.csv": (text) => text.replace(/["\r ]/g, "").trim().toLowerCase() === "room,seats\nblue,12\nattic,30\ncellar,8" },
+    solution: { reply: "Made.", changes: { "rooms.csv": "room,seats\nblue,12\nattic,30\ncellar,8\n" } },
+    wrong: [{ reply: "Made.", changes: { "rooms.csv": "blue,12\nattic,30\ncellar,8\n" } }, { reply: "Made.", changes: { "rooms.csv": "room,seats\nblue,12 seats\nattic,30 seats\ncellar,8 seats\n" } }, { reply: "room,seats\nblue,12\nattic,30\ncellar,8" }],
   },
 ]);

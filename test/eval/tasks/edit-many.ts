@@ -6,6 +6,8 @@ const cart = "def total(itms):\n    result = 0\n    for itm in itms:\n        re
 const hosts = "api = http://old.example.org/v1\nfiles = http://old.example.org/files\nmirror = http://mirror.example.org\nstatus = http://old.example.org/status\n";
 const story = "The cat sat by the door. A cat knows when it rains.\nNobody had seen the Cat come in.\nThe category of the prize was open.\n";
 const steps = "step_1 = 'mix'\nstep_2 = 'bake'\nprint('begin')\nprint(step_1)\nprint(step_2)\nprint('end')\n";
+const kiosk = "Kiosk, open since 1987\n\ntea 3 EUR\nsoup 6 EUR\npie 9 EUR\nlunch for two 18 EUR\n";
+const player = "import { debug } from './debug.js';\n\nexport function play(song) {\n  debug('play', song);\n  const length = song.seconds;\n  if (length === 0) {\n    debug('empty song');\n    return false;\n  }\n  start(song);\n  debug('started');\n  return true;\n}\n";
 
 export const editManyTasks = tasksOf("edit-many", [
   {
@@ -40,5 +42,21 @@ export const editManyTasks = tasksOf("edit-many", [
     holds: (_reply, after) => pythonOutput(after, "steps.py")?.trim() === "MIX\nBAKE",
     solution: { reply: "Done.", changes: { "steps.py": "step_1 = 'mix'\nstep_2 = 'bake'\nprint(step_1.upper())\nprint(step_2.upper())\n" } },
     wrong: [{ reply: "Done.", changes: { "steps.py": "step_1 = 'mix'\nstep_2 = 'bake'\nprint(step_1)\nprint(step_2)\n" } }],
+  },
+  {
+    name: "edit-raise-prices",
+    prompt: "Everything in pricelist.txt costs 2 EUR more from now on, please put the new prices in.",
+    files: { "pricelist.txt": kiosk },
+    disk: { "pricelist.txt": kiosk.replace("3 EUR", "5 EUR").replace("6 EUR", "8 EUR").replace("9 EUR", "11 EUR").replace("18 EUR", "20 EUR") },
+    solution: { reply: "All four prices are 2 EUR higher." },
+    wrong: [{ reply: "Done.", changes: { "pricelist.txt": kiosk.replace("3 EUR", "5 EUR").replace("6 EUR", "8 EUR").replace("9 EUR", "11 EUR") } }, { reply: "Done.", changes: { "pricelist.txt": kiosk.replace(/\d+ EUR/g, "2 EUR") } }, { reply: "Done.", changes: { "pricelist.txt": `${kiosk}+ 2 EUR\n` } }],
+  },
+  {
+    name: "edit-comment-out",
+    prompt: "Comment out (with //) the three lines in player.js that call debug. The import can stay.",
+    files: { "player.js": player },
+    disk: { "player.js": (text) => text.trimEnd().replace(/^[ \t]*\/\/[ \t]*(?=debug\()/gm, "//") === player.trimEnd().replace(/^ +(?=debug\()/gm, "//") },
+    solution: { reply: "Commented out.", changes: { "player.js": player.replace(/^( +)(?=debug\()/gm, "$1// ") } },
+    wrong: [{ reply: "Done.", changes: { "player.js": player.replace(/^ +debug\(.*\n/gm, "") } }, { reply: "Done.", changes: { "player.js": player.replace("  debug('play'", "  // debug('play'") } }, { reply: "Done.", changes: { "player.js": `// ${player.replace(/^( +)(?=debug\()/gm, "$1// ")}` } }],
   },
 ]);

@@ -5,6 +5,8 @@ const page = "<html>\n<head><title>Old shop</title></head>\n<body>\n<h1>Old shop
 const makefile = "CFLAGS = -O0 -g\nLDFLAGS = -lm\n\nall: main.o\n\tcc -o main main.o $(LDFLAGS)\n\nclean:\n\trm -f *.o\n";
 const letter = "Dear neighbours,\n\nthe street party is on Saturday the 6th.\nPlease bring a salad.\n\nYours,\nthe committee\n";
 const retry = "def fetch(get):\n    attempts = 3\n    for attempt in range(attempts):\n        answer = get()\n        if answer:\n            return answer\n    return None\n";
+const style = ".button {\n  color: white;\n  background: navy;\n}\n\n.menu {\n  color: white;\n  background: navy;\n}\n\n.menu a {\n  color: white;\n}\n";
+const minutes = "Present: Clara, Jonas, Mira\nNotes: Clara\n\nClara opened the meeting at 18:00.\nThe fence will be painted in May.\n";
 
 export const editOneTasks = tasksOf("edit-one", [
   {
@@ -38,5 +40,21 @@ export const editOneTasks = tasksOf("edit-one", [
     disk: { "retry.py": retry.replace("= 3", "= 5") },
     solution: { reply: "It tries 5 times now." },
     wrong: [{ reply: "It tries 5 times now.", changes: { "retry.py": retry.replace("range(attempts)", "range(4)") } }],
+  },
+  {
+    name: "edit-style-rule",
+    prompt: "In style.css change the background of .menu from navy to darkgreen.",
+    files: { "style.css": style },
+    disk: { "style.css": style.replace(".menu {\n  color: white;\n  background: navy;", ".menu {\n  color: white;\n  background: darkgreen;") },
+    solution: { reply: "The menu is dark green." },
+    wrong: [{ reply: "Done.", changes: { "style.css": style.replaceAll("navy", "darkgreen") } }, { reply: "Done.", changes: { "style.css": style.replace("navy", "darkgreen") } }, { reply: "Done.", changes: { "style.css": ".menu {\n  color: white;\n  background: darkgreen;\n}\n" } }],
+  },
+  {
+    name: "edit-note-taker",
+    prompt: "it was Jonas who took the notes, not Clara. can you correct that in minutes.txt",
+    files: { "minutes.txt": minutes },
+    disk: { "minutes.txt": minutes.replace("Notes: Clara", "Notes: Jonas") },
+    solution: { reply: "Corrected." },
+    wrong: [{ reply: "Corrected.", changes: { "minutes.txt": minutes.replaceAll("Clara", "Jonas") } }, { reply: "Corrected.", changes: { "minutes.txt": minutes.replace("Clara", "Jonas") } }],
   },
 ]);

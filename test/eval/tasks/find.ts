@@ -7,6 +7,12 @@ const code = {
   "app/report.py": "def build_report():\n    return 'report'\n",
   "tests/test_report.py": "from app.report import build_report\n",
 };
+const recipes = {
+  "recipes/buns.md": "# Sunday buns\n\nflour, milk, yeast, butter, sugar, cardamom\n",
+  "recipes/pie.md": "# Leek pie\n\nflour, butter, leek, cream, nutmeg\n",
+  "recipes/soup.md": "# Red soup\n\nlentils, carrots, cumin, coriander\n",
+  "recipes/crumble.md": "# Crumble\n\nplums, oats, butter, cinnamon\n",
+};
 
 export const findTasks = tasksOf("find", [
   {
@@ -45,5 +51,25 @@ export const findTasks = tasksOf("find", [
     not: [/2023/],
     solution: { reply: "It is at home/archive/2022/budget.xlsx." },
     wrong: ["home/archive/2023/budget.xlsx", "budget.xlsx"],
+  },
+  {
+    name: "find-recipe-with-cardamom",
+    prompt: "one of my recipes has cardamom in it, which one was that?",
+    files: recipes,
+    says: [/\bbuns\b/i],
+    not: [/\b(pie|soup|crumble)\b/i],
+    solution: { reply: "The Sunday buns (recipes/buns.md)." },
+    alsoRight: ["`recipes/buns.md`", "It was Sunday buns."],
+    wrong: ["recipes/crumble.md", "The buns and the pie.", "The Leek pie has cardamom."],
+  },
+  {
+    name: "find-timeout-setting",
+    prompt: "Somewhere in this project a timeout is set to 90. In which file, and on which line of it?",
+    files: { "config/web.toml": "[server]\ntimeout = 30\nport = 8080\n", "config/jobs.toml": "[queue]\nname = \"night\"\nworkers = 2\ntimeout = 90\n\n[store]\nkeep = 14\n", "config/mail.toml": "[smtp]\nretries = 90\ntimeout = 45\n", "wait.sh": "sleep 90\n" },
+    says: ["jobs.toml", /(?<![\w.])(4|four|fourth|4th)(?!\w|\.\d)/i],
+    not: ["web.toml", "mail.toml", "wait.sh", /\blines? (?!4\b)\d/i],
+    solution: { reply: "In config/jobs.toml, on line 4." },
+    alsoRight: ["config/jobs.toml:4", "Line 4 of `jobs.toml` has `timeout = 90`.", "config/jobs.toml, the fourth line"],
+    wrong: ["config/jobs.toml, line 3", "config/mail.toml, line 2", "In config/jobs.toml."],
   },
 ]);

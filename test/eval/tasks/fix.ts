@@ -10,6 +10,10 @@ const pages = "def page(items, number, size):\n    \"\"\"Pages are counted from 
 const pagesTest = "from pages import page\n\nletters = list('abcdefg')\nassert page(letters, 1, 3) == ['a', 'b', 'c'], page(letters, 1, 3)\nassert page(letters, 3, 3) == ['g']\nprint('ok')\n";
 const tags = "def add_tag(tag, tags=[]):\n    tags.append(tag)\n    return tags\n";
 const tagsTest = "from tags import add_tag\n\nassert add_tag('a') == ['a']\nassert add_tag('b') == ['b'], 'tags of an earlier call are still there'\nassert add_tag('c', ['x']) == ['x', 'c']\nprint('ok')\n";
+const clock = "def clock(seconds):\n    \"\"\"Minutes and seconds as a stopwatch shows them.\"\"\"\n    return f'{seconds // 60}:{seconds % 60}'\n";
+const clockTest = "from clock import clock\n\nassert clock(75) == '1:15'\nassert clock(65) == '1:05', clock(65)\nprint('ok')\n";
+const bookings = "def overlaps(a, b):\n    \"\"\"Whether two bookings, each (start, end), share any time. One may begin when the other ends.\"\"\"\n    return a[0] < b[0] < a[1]\n";
+const bookingsTest = "from bookings import overlaps\n\nassert overlaps((9, 12), (10, 11))\nassert not overlaps((9, 10), (10, 12))\nassert overlaps((10, 11), (9, 12)), 'the second begins before the first'\nprint('ok')\n";
 
 /** The given test passes, and so do these further assertions. */
 function passes(after: Files, test: string, more: string): boolean {
@@ -55,5 +59,27 @@ export const fixTasks = tasksOf("fix", [
     holds: (_reply, after) => passes(after, "test_tags.py", "assert add_tag('d') == ['d']\nassert add_tag('e') == ['e']\nassert add_tag('f', ['y', 'z']) == ['y', 'z', 'f']"),
     solution: { reply: "The default list was shared between calls.", changes: { "tags.py": "def add_tag(tag, tags=None):\n    tags = [] if tags is None else tags\n    tags.append(tag)\n    return tags\n" } },
     wrong: [{ reply: "Fixed.", changes: { "tags.py": "def add_tag(tag, tags=[]):\n    return [tag]\n" } }],
+  },
+  {
+    name: "fix-clock-padding",
+    prompt: "clock.py shows 65 seconds as 1:5, see test_clock.py. Can you fix that?",
+    files: { "clock.py": clock, "test_clock.py": clockTest },
+    disk: { "clock.py": () => true },
+    holds: (_reply, after) => passes(after, "test_clock.py", "assert clock(600) == '10:00'\nassert clock(9) == '0:09'\nassert clock(119) == '1:59'"),
+    solution: { reply: "Fixed.", changes: { "clock.py": clock.replace("seconds % 60}", "seconds % 60:02d}") } },
+    wrong: [{ reply: "Fixed.", changes: { "clock.py": clock.replace(":{seconds % 60}", ":0{seconds % 60}") } }, { reply: "Fixed.", changes: { "test_clock.py": clockTest.replace("1:05", "1:5") } }],
+  },
+  {
+    name: "fix-room-bookings",
+    prompt: "test_bookings.py stops with an error. Please find the mistake in bookings.py and put it right, the test is good as it is.",
+    files: { "bookings.py": bookings, "test_bookings.py": bookingsTest },
+    disk: { "bookings.py": () => true },
+    holds: (_reply, after) => passes(after, "test_bookings.py", "assert overlaps((3, 6), (1, 4))\nassert overlaps((1, 4), (1, 4))\nassert not overlaps((5, 6), (1, 2))\nassert not overlaps((2, 3), (1, 2))"),
+    solution: { reply: "It missed bookings that begin earlier than the first.", changes: { "bookings.py": bookings.replace("a[0] < b[0] < a[1]", "a[0] < b[1] and b[0] < a[1]") } },
+    wrong: [
+      { reply: "Fixed.", changes: { "bookings.py": bookings.replace("a[0] < b[0] < a[1]", "b[0] < a[1]") } },
+      { reply: "Fixed.", changes: { "bookings.py": bookings.replace("a[0] < b[0] < a[1]", "a[0] <= b[1] and b[0] <= a[1]") } },
+      { reply: "Fixed.", changes: { "test_bookings.py": bookingsTest.replace("assert overlaps((10, 11)", "assert not overlaps((10, 11)") } },
+    ],
   },
 ]);

@@ -5,6 +5,8 @@ const manifest = `${JSON.stringify({ name: "shop", version: "1.4.2", scripts: { 
 const menu = `${JSON.stringify({ items: [{ dish: "soup", price: 4.5 }, { dish: "pie", price: 6 }, { dish: "tea", price: 2 }] }, null, 2)}\n`;
 const flags = '{\n  "darkMode": false,\n  "beta": false,\n  "limits": { "rows": 100, "beta": false }\n}\n';
 const places = '{"cities":[{"name":"Rome","visited":true},{"name":"Lima","visited":false},{"name":"Cairo","visited":true}]}\n';
+const team = `${JSON.stringify({ members: [{ name: "Ida", mail: "ida@mail.example", mailbox: "B2" }, { name: "Tom", mail: "tom@mail.example", mailbox: "B7" }] }, null, 2)}\n`;
+const site = '{\n  "title": "Harbour Museum",\n  "languages": ["en", "de"],\n  "fallback": ["en", "de"]\n}\n';
 
 /** Whether the text is JSON of just this value, its keys in any order. */
 function isJson(text: string, expected: unknown): boolean {
@@ -63,5 +65,21 @@ export const jsonTasks = tasksOf("json", [
     disk: { "phones.json": (text) => isJson(text, { kitchen: "0101", office: "0202", gate: "0303" }) },
     solution: { reply: "Written.", changes: { "phones.json": '{"kitchen":"0101","office":"0202","gate":"0303"}\n' } },
     wrong: [{ reply: "Written.", changes: { "phones.json": '{"kitchen":101,"office":202,"gate":303}\n' } }, { reply: '{"kitchen":"0101","office":"0202","gate":"0303"}' }],
+  },
+  {
+    name: "json-change-key",
+    prompt: "The key \"mail\" in team.json should be called \"email\", for each of the members.",
+    files: { "team.json": team },
+    disk: { "team.json": (text) => isJson(text, { members: [{ name: "Ida", email: "ida@mail.example", mailbox: "B2" }, { name: "Tom", email: "tom@mail.example", mailbox: "B7" }] }) },
+    solution: { reply: "Changed.", changes: { "team.json": team.replaceAll('"mail":', '"email":') } },
+    wrong: [{ reply: "Changed.", changes: { "team.json": team.replaceAll("mail", "email") } }, { reply: "Changed.", changes: { "team.json": team.replace('"mail":', '"email":') } }],
+  },
+  {
+    name: "json-add-language",
+    prompt: "put \"fr\" into the languages of site.json, between \"en\" and \"de\"",
+    files: { "site.json": site },
+    disk: { "site.json": (text) => isJson(text, { title: "Harbour Museum", languages: ["en", "fr", "de"], fallback: ["en", "de"] }) },
+    solution: { reply: "It is in.", changes: { "site.json": site.replace('["en", "de"]', '["en", "fr", "de"]') } },
+    wrong: [{ reply: "Done.", changes: { "site.json": site.replaceAll('["en", "de"]', '["en", "fr", "de"]') } }, { reply: "Done.", changes: { "site.json": site.replace('["en", "de"]', '["en", "de", "fr"]') } }],
   },
 ]);

@@ -43,4 +43,14 @@ export const listTasks = tasksOf("list", [
     alsoRight: ["`logs/tuesday.txt` is the biggest file."],
     wrong: ["wednesday.txt", "tuesday.txt or wednesday.txt"],
   },
+  {
+    name: "list-dotfiles",
+    prompt: "Which hidden files are in this folder, I mean the ones whose names begin with a dot?",
+    files: { ".editorconfig": "root = true\n", ".nvmrc": "22\n", "index.js": "start();\n", "notes.md": "# n\n", "dot.txt": ".\n" },
+    says: [".editorconfig", ".nvmrc"],
+    not: ["index.js", "notes.md", "dot.txt"],
+    solution: { reply: ".editorconfig and .nvmrc" },
+    alsoRight: ["There are two hidden files:\n- `.editorconfig`\n- `.nvmrc`"],
+    wrong: [".editorconfig", "There are no hidden files.", ".editorconfig, .nvmrc, dot.txt, index.js and notes.md"],
+  },
 ]);

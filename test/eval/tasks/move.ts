@@ -34,4 +34,12 @@ export const moveTasks = tasksOf("move", [
     solution: { reply: "It is at docs/guide.md." },
     wrong: [{ reply: "Done.", changes: { "docs/old/en/guide.md": null, "guide.md": "# Guide\n" } }],
   },
+  {
+    name: "move-inbox-to-done",
+    prompt: "Move everything that is in inbox over to done.",
+    files: { "inbox/bill.eml": "Please pay.\n", "inbox/greeting.eml": "Hello!\n", "inbox/scan.pdf": "%PDF\n", "done/older.eml": "Thanks.\n", "outbox/reply.eml": "Soon.\n" },
+    disk: { "inbox/bill.eml": null, "inbox/greeting.eml": null, "inbox/scan.pdf": null, "done/bill.eml": "Please pay.\n", "done/greeting.eml": "Hello!\n", "done/scan.pdf": "%PDF\n" },
+    solution: { reply: "All three files are in done." },
+    wrong: [{ reply: "Done.", changes: { "inbox/bill.eml": null, "inbox/greeting.eml": null, "done/bill.eml": "Please pay.\n", "done/greeting.eml": "Hello!\n" } }, { reply: "Done.", changes: { "inbox/bill.eml": null, "inbox/greeting.eml": null, "inbox/scan.pdf": null, "done/inbox/bill.eml": "Please pay.\n", "done/inbox/greeting.eml": "Hello!\n", "done/inbox/scan.pdf": "%PDF\n" } }],
+  },
 ]);

@@ -41,4 +41,13 @@ export const noToolTasks = tasksOf("no-tool", [
     alsoRight: ["bye", "Bye.", "Goodbye!"],
     wrong: ["You're welcome!", "bye, and here is what notes.txt holds: buy paint"],
   },
+  {
+    name: "plain-alphabet-order",
+    prompt: "put these words in alphabetical order: plum, fig, cherry, quince",
+    files: beside,
+    says: [/\bcherry\b.{0,9}\s.{0,9}\bfig\b.{0,9}\s.{0,9}\bplum\b.{0,9}\s.{0,9}\bquince\b/is],
+    solution: { reply: "cherry, fig, plum, quince" },
+    alsoRight: ["1. Cherry\n2. Fig\n3. Plum\n4. Quince", "In alphabetical order: cherry, fig, plum and quince."],
+    wrong: ["plum, fig, cherry, quince", "cherry, plum, fig, quince", "cherry, fig, plum"],
+  },
 ]);

@@ -6,6 +6,7 @@ const primes = "def prime(n):\n    return n > 1 and all(n % d for d in range(2, 
 const checks = "import sys\n\nresults = {'alpha': 2 * 3 == 6, 'beta': 7 // 2 == 4, 'gamma': len('abc') == 3}\nfor name, good in results.items():\n    print(name, 'ok' if good else 'FAILED')\nsys.exit(0 if all(results.values()) else 3)\n";
 const report = "#!/bin/sh\ntotal=0\nfor n in $(cut -d, -f2 values.csv); do total=$((total + n * n)); done\necho \"checksum $total\"\n";
 const broken = "import json\n\ndata = json.loads('{\"a\": 1}')\nprint(data['b'])\n";
+const mix = "import sys\n\ncode = 7\nfor letter in sys.argv[1]:\n    code = (code * 31 + ord(letter)) % 9973\nprint('code', code)\n";
 
 export const runTasks = tasksOf("run", [
   {
@@ -65,5 +66,14 @@ export const runTasks = tasksOf("run", [
     solution: { reply: "405 lines together (137 and 268)." },
     alsoRight: ["137 + 268 = 405 lines"],
     wrong: ["455 lines", "137 and 268"],
+  },
+  {
+    name: "run-with-argument",
+    prompt: "Which code do I get from python3 mix.py teal?",
+    files: { "mix.py": mix },
+    says: [/\b7,?687\b/],
+    solution: { reply: "You get code 7687." },
+    alsoRight: ["code 7687", "It prints `code 7687`."],
+    wrong: ["You get code 9973.", "code 7", "The script prints a code for the word teal."],
   },
 ]);

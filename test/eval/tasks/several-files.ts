@@ -57,4 +57,21 @@ export const severalFilesTasks = tasksOf("several-files", [
     alsoRight: ["Gull (boats/gull.txt), built in 1979."],
     wrong: ["The Tern, in 1987.", "Heron, Gull or Tern"],
   },
+  {
+    name: "several-title-list",
+    prompt: "The first line of each file in poems is the title of the poem. Write the titles into titles.txt, one per line.",
+    files: { "poems/mill.txt": "The Mill\n\nThe wheel stood still.\nThen came the rain.\n", "poems/fog.txt": "Harbour at Six\n\nNo mast, no gull.\n", "poems/03.txt": "A Heron\n\nIt waits, and so do I.\n" },
+    disk: { "titles.txt": (text) => text.split("\n").map((line) => line.trim()).filter((line) => line !== "").toSorted().join("|") === "A Heron|Harbour at Six|The Mill" },
+    solution: { reply: "Written.", changes: { "titles.txt": "A Heron\nHarbour at Six\nThe Mill\n" } },
+    wrong: [{ reply: "Written.", changes: { "titles.txt": "mill\nfog\n03\n" } }, { reply: "Written.", changes: { "titles.txt": "A Heron\nThe Mill\n" } }, { reply: "A Heron, Harbour at Six, The Mill" }],
+  },
+  {
+    name: "several-order-cost",
+    prompt: "prices.csv says what each article costs and order.txt how many of them we want. what do we have to pay altogether?",
+    files: { "prices.csv": "article,price\ncup,4\nplate,7\njug,15\nbowl,9\n", "order.txt": "6 cups\n3 plates\n2 jugs\n" },
+    says: [/\b75\b/],
+    solution: { reply: "75 altogether." },
+    alsoRight: ["6 × 4 + 3 × 7 + 2 × 15 = 75", "You have to pay 75.00."],
+    wrong: ["26 altogether.", "35", "6 × 4 + 3 × 7 + 2 × 15 = 85"],
+  },
 ]);

@@ -4,6 +4,9 @@ import { tasksOf, type Files } from "../task.ts";
 
 const inventory = "apple 4\npear 0\nplum 9\nfig 0\nlime 2\n";
 const gone = "fig\npear\n";
+const makeCodes = "with open('codes.txt', 'w') as file:\n    for n in range(1, 13):\n        file.write(f'{n * n * 37 % 1000:03d}\\n')\n";
+const history = "# History\n\n## 2.10.0 (2026-02-11)\n\n- a map of the stops\n\n## 2.9.4 (2025-11-30)\n\n- fewer delays\n\n## 2.9.3 (2025-09-02)\n\n- first release\n";
+const ferry = "[app]\nname = \"ferry\"\nversion = \"2.9.3\"\n\n[needs]\nruntime = \"2.9.3\"\n";
 
 /** Whichever way the tests are written: as bare assertions, as functions, or as cases of unittest. */
 const everyTest = "import unittest\nimport test_calc\n\nfor name in dir(test_calc):\n    if name.startswith('test') and callable(getattr(test_calc, name)):\n        getattr(test_calc, name)()\nloaded = unittest.defaultTestLoader.loadTestsFromModule(test_calc)\nif not unittest.TextTestRunner().run(loaded).wasSuccessful():\n    raise SystemExit(1)\n";
@@ -71,5 +74,21 @@ export const severalStepsTasks = tasksOf("several-steps", [
     disk: { "app.conf.bak": "name = app\ndebug = off\nverbose = off\n", "app.conf": "name = app\ndebug = on\nverbose = off\n" },
     solution: { reply: "Backed up and set." },
     wrong: [{ reply: "Done.", changes: { "app.conf": "name = app\ndebug = on\nverbose = off\n" } }, { reply: "Done.", changes: { "app.conf.bak": "name = app\ndebug = on\nverbose = off\n", "app.conf": "name = app\ndebug = on\nverbose = off\n" } }],
+  },
+  {
+    name: "steps-run-and-filter",
+    prompt: "run make_codes.py, it writes codes.txt. then delete the codes that begin with 3 from codes.txt",
+    files: { "make_codes.py": makeCodes },
+    disk: { "codes.txt": "037\n148\n592\n925\n813\n997\n700\n477\n" },
+    solution: { reply: "Four codes are deleted." },
+    wrong: [{ reply: "Done.", changes: { "codes.txt": "037\n148\n333\n592\n925\n332\n813\n368\n997\n700\n477\n328\n" } }, { reply: "Done.", changes: { "codes.txt": "148\n592\n925\n997\n700\n477\n" } }, { reply: "037 148 592 925 813 997 700 477" }],
+  },
+  {
+    name: "steps-release-version",
+    prompt: "Look up the latest release in history.md, set the version of the app in app.toml to it, and also write it into a new file VERSION (just the number).",
+    files: { "history.md": history, "app.toml": ferry },
+    disk: { "app.toml": ferry.replace("version = \"2.9.3\"", "version = \"2.10.0\""), VERSION: "2.10.0\n" },
+    solution: { reply: "The version is 2.10.0 now." },
+    wrong: [{ reply: "Done.", changes: { "app.toml": ferry.replaceAll("2.9.3", "2.10.0"), VERSION: "2.10.0\n" } }, { reply: "Done.", changes: { "app.toml": ferry.replace("2.9.3", "2.9.4"), VERSION: "2.9.4\n" } }, { reply: "Done.", changes: { "app.toml": ferry.replace("2.9.3", "2.10.0") } }],
   },
 ]);

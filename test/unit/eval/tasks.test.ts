@@ -22,11 +22,11 @@ describe("the set", () => {
     expect(new Set(tasks.map(({ prompt }) => prompt)).size).toBe(tasks.length);
   });
 
-  test("each category lies in both halves alike", () => {
-    const uneven = Object.entries(Object.groupBy(tasks, ({ category }) => category))
+  test("each category has a task of the control half and two of the tuning half", () => {
+    const scarce = Object.entries(Object.groupBy(tasks, ({ category }) => category))
       .map(([category, all = []]) => ({ category, tuning: all.filter(({ name }) => halfOf(name) === "tuning").length, control: all.filter(({ name }) => halfOf(name) === "control").length }))
-      .filter(({ tuning, control }) => tuning !== control);
-    expect(uneven).toEqual([]);
+      .filter(({ tuning, control }) => tuning < 2 || control < 1);
+    expect(scarce).toEqual([]);
   });
 
   test("a half depends on nothing but the name", () => {
