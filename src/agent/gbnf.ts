@@ -1,4 +1,5 @@
 // GBNF, llama.cpp's notation of grammars: rules under names, and texts and numbers written as rules.
+import { isRecord } from "../core/is-record.ts";
 
 export type JsonSchema = { [key: string]: unknown } | boolean;
 
@@ -62,10 +63,6 @@ function characterBody(excluded: string): string {
   const hex = "[0-9a-fA-F]";
   const escaped = `["\\\\/bfnrt] | "u" ([0-9abcefABCEF] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex})`;
   return `[^"\\\\\\x00-\\x1F\\x7F${excluded}] | "\\\\" (${escaped})`;
-}
-
-export function isRecord(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function isSchema(value: unknown): value is JsonSchema {

@@ -1,7 +1,8 @@
 // JSON Schema to GBNF: what a model may write as the value of a schema, and as an object that equals none of some known
 // ones. Where a schema can't be followed exactly the rule gets looser, never wrong: every valid value that the rule leaves
 // out is only a different spelling of one that it accepts. Values are checked against the schema afterwards in any case.
-import { characterRule, countedCharacterRule, isRecord, isSchema, literal, repetition, type GrammarRules, type JsonSchema } from "./gbnf.ts";
+import { isRecord } from "../core/is-record.ts";
+import { characterRule, countedCharacterRule, isSchema, literal, repetition, type GrammarRules, type JsonSchema } from "./gbnf.ts";
 import { type Bounds, decimalPatterns, integerBounds, integerPatterns } from "./number-ranges.ts";
 import { quoteRule } from "./quote-rule.ts";
 import { jsonCharacters, oneOf, textOtherThan } from "./text-sets.ts";

@@ -1,6 +1,7 @@
 // What a turn offers the model before each step and tells it beside each result: made from the plan of its work, from what
 // was done so far, and from what there is in the workspace.
 import type { Engine } from "../core/engine.ts";
+import { isRecord } from "../core/is-record.ts";
 import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
 import { mentionedFiles, namedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
@@ -8,7 +9,6 @@ import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
 import { Doing } from "./doing.ts";
 import { settleForm } from "./form-choice.ts";
-import { isRecord } from "./gbnf.ts";
 import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
 import { Looking } from "./looking.ts";

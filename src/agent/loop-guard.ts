@@ -1,9 +1,9 @@
 // Keeps a model from going in circles. A call that can bring nothing new is left out of the next grammar: a read that was
 // made and after which nothing changed, a failure, a change that is already made. Engines without a grammar are told.
+import { isRecord } from "../core/is-record.ts";
 import { contentText, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import { namesPath } from "../core/named-files.ts";
 import type { ToolSpec } from "../core/tool.ts";
-import { isRecord } from "./gbnf.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 import { callPatterns, namedArguments, type OfferOptions } from "./offer.ts";
 

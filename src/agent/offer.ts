@@ -1,8 +1,8 @@
 // What a text engine is offered of the tools: their arguments without those that small models only fill in wrongly, names
 // that really exist, and none of the calls that can bring nothing new. The prompt is made from the same offer.
 import { z } from "zod";
+import { isRecord } from "../core/is-record.ts";
 import type { ToolSpec, WorkspaceNames } from "../core/tool.ts";
-import { isRecord } from "./gbnf.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 
 export interface ObjectSchema {

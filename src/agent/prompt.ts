@@ -1,13 +1,13 @@
 // What a model is told: one system text that never changes within a session, and for text engines the conversation in
 // turns of user and assistant. A prompt that grows keeps its beginning byte for byte, so that only new tokens are computed.
 import type { ChatMessage, Engine } from "../core/engine.ts";
+import { isRecord } from "../core/is-record.ts";
 import { contentText, type AgentMessage, type AssistantMessage, type ToolCall, type ToolResultMessage } from "../core/message.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { actionText, replyText } from "./action.ts";
 import { type ActionForm, type Goal, goals, jsonForm } from "./action-form.ts";
 import type { Conversation } from "./conversation.ts";
 import { formOf } from "./chosen-form.ts";
-import { isRecord } from "./gbnf.ts";
 import { offeredArguments } from "./offer.ts";
 
 export interface SystemTextOptions {

@@ -1,6 +1,7 @@
 // Puts what a `$ref` points at in its place, so that a grammar can be made of it. Only references inside the same schema;
 // where one leads back to itself, any value is allowed.
-import { isRecord, isSchema, type JsonSchema } from "./gbnf.ts";
+import { isRecord } from "../core/is-record.ts";
+import { isSchema, type JsonSchema } from "./gbnf.ts";
 
 /** Deeper nesting is left open: a grammar doubles in size with each level that branches. */
 const depthMax = 12;

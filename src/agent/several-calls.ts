@@ -1,6 +1,7 @@
 // Several calls in one action: of a tool that reads one named thing, each thing at most once, in the order of their names.
 // A small model that may read one thing twice in an action does.
-import { isRecord, type GrammarRules } from "./gbnf.ts";
+import { isRecord } from "../core/is-record.ts";
+import type { GrammarRules } from "./gbnf.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 import type { ObjectSchema } from "./offer.ts";
 

@@ -1,14 +1,15 @@
 // fs.append: adds lines to the end of a file, or makes it. What was there stays byte for byte; the new text begins on a line
-// of its own and takes the line ends of the file.
+// of its own and takes the line ends of the file. What is added to JSON goes into its list.
 import { closeSync, readSync } from "node:fs";
 import { z } from "zod";
-import type { Tool } from "../core/tool.ts";
+import type { Tool, ToolResult } from "../core/tool.ts";
 import { changeNotice, refuseOddRow } from "./change-notice.ts";
 import { bindingOf } from "./content-mark.ts";
-import { lastLines } from "./file-edit.ts";
+import { contentOf, excerpt, firstChangedLine, lastLines } from "./file-edit.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { locate, type Place, writeNeeds } from "./path.ts";
-import { appendToFile } from "./save.ts";
+import { appendToFile, saveFile } from "./save.ts";
+import { addToJson } from "./settings/json-list.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsAppendArguments = z.strictObject({
@@ -33,6 +34,8 @@ export function fsAppend(options: ToolOptions): Tool<typeof FsAppendArguments> {
     async run(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       checkJudged(args, [place.real]);
+      const json = place.stats && /\.jsonc?"?$/i.test(place.shown) ? addedToJson(place, args.text) : undefined;
+      if (json) return json;
       const before = place.stats ? endOf(place) : Buffer.alloc(0);
       const bytes = addition(before, args.text);
       if (before.length > 0 && before.length < endBytesMax) refuseOddRow(place, before, Buffer.concat([before, bytes]));
@@ -46,6 +49,16 @@ export function fsAppend(options: ToolOptions): Tool<typeof FsAppendArguments> {
 }
 
 const previewCharsMax = 400;
+
+/** undefined for what can't be read as JSON. */
+function addedToJson(place: Place, text: string): ToolResult | undefined {
+  const before = contentOf(place, "fs.append");
+  const after = addToJson(before.toString("utf8"), text, place.shown);
+  if (after === undefined || !Buffer.from(before.toString("utf8"), "utf8").equals(before)) return undefined;
+  const bytes = Buffer.from(after, "utf8");
+  saveFile(place, bytes);
+  return { content: [{ type: "text", text: `added to ${place.shown}; it now reads:\n${excerpt(bytes, firstChangedLine(before, bytes), text)}` }], details: { path: place.absolute, bytes: bytes.length - before.length, created: false } };
+}
 
 const endBytesMax = 4096;
 

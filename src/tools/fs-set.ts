@@ -49,7 +49,7 @@ export function fsUnset(options: ToolOptions): Tool<typeof FsUnsetArguments> {
 }
 
 function changed(before: Buffer, { key, value }: FsSetArguments, place: Place): FileChange {
-  const bytes = inFormat(before, place, "set to this", key, (text, lineEnd) => setInJson(text, key, value, lineEnd), (text, format) => setInLines(text, key, value, format));
+  const bytes = inFormat(before, place, "set to this", key, (text) => setInJson(text, key, value), (text, format) => setInLines(text, key, value, format));
   return { bytes, done: `set ${key}`, shown: (firstLine) => excerpt(bytes, firstLine, value) };
 }
 
@@ -59,14 +59,14 @@ function unset(before: Buffer, { key }: FsUnsetArguments, place: Place): FileCha
 }
 
 /** The new content, by the file's format. @param verb what can't be done in one line of TOML */
-function inFormat(before: Buffer, place: Place, verb: string, key: string, inJson: (text: string, lineEnd: string) => string, inLines: (text: string, format: LinesFormat) => string): Buffer {
+function inFormat(before: Buffer, place: Place, verb: string, key: string, inJson: (text: string) => string, inLines: (text: string, format: LinesFormat) => string): Buffer {
   const name = place.shown.replace(/"$/, "").toLowerCase();
   const ending = settingsEndings.find((known) => name.endsWith(known));
   if (ending === undefined) throw new ToolError(`${place.shown} is none of ${settingsEndings.join(", ")}; change it with fs.edit`);
   const text = before.toString("utf8");
   if (!Buffer.from(text, "utf8").equals(before)) throw new ToolError(`${place.shown} is no UTF-8 text; change it with fs.edit`);
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
-  const after = ending.startsWith(".json") ? inJson(text, lineEnd) : inLines(text, { lineEnd, isToml: ending === ".toml", isFlat: ending === ".env" || ending === ".properties" });
+  const after = ending.startsWith(".json") ? inJson(text) : inLines(text, { lineEnd, isToml: ending === ".toml", isFlat: ending === ".env" || ending === ".properties" });
   if (ending === ".toml" && isToml(text) && !isToml(after)) throw new ToolError(`${key} can't be ${verb} in one line of TOML; change ${place.shown} with fs.edit`);
   return Buffer.from(after, "utf8");
 }

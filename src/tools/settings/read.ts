@@ -1,5 +1,6 @@
 // The settings of a configuration file as one flat list, for comparing them.
 import { parse, type ParseError } from "jsonc-parser";
+import { labelOf } from "./json-path.ts";
 
 /** What the end of a name says of a file's format. */
 export const settingsEndings = [".json", ".jsonc", ".ini", ".cfg", ".conf", ".toml", ".env", ".properties"] as const;
@@ -19,7 +20,9 @@ function ofJson(text: string): Map<string, string> | undefined {
   const take = (inner: unknown, path: string): void => {
     const entries = typeof inner === "object" && inner !== null ? Object.entries(inner) : [];
     if (entries.length === 0) settings.set(path, JSON.stringify(inner));
-    for (const [key, deeper] of entries) take(deeper, Array.isArray(inner) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`);
+    const label = labelOf(inner);
+    const below = (name: string): string => (path === "" ? name : `${path}.${name}`);
+    for (const [key, deeper] of entries) take(deeper, label !== undefined ? below(String(deeper[label])) : Array.isArray(inner) ? `${path}[${key}]` : below(key));
   };
   take(value, "");
   return settings;

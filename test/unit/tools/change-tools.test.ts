@@ -18,6 +18,7 @@ async function changed(tool: string, file: string, before: string, args: Record<
 const ini = "[audio]\nvolume=7 ; loud\n\n[video]\nwidth = 640\n; height = 480\n";
 const toml = 'title = "Old" # shown\n[print]\n# copies = 2\npaper = "A4"\n';
 const json = '{\n  "name": "x",\n  "limits": { "beta": false, "size": 5 },\n  "list": [1, 2]\n}\n';
+const menu = '{\n  "items": [\n    {\n      "dish": "pie",\n      "price": 6\n    }\n  ]\n}\n';
 const settings: [name: string, file: string, before: string, key: string, value: string, after: string][] = [
   ["a text of JSON stays a text", "a.json", json, "name", "1.5", json.replace('"x"', '"1.5"')],
   ["a quoted text", "a.json", json, "name", '"y"', json.replace('"x"', '"y"')],
@@ -41,6 +42,13 @@ const settings: [name: string, file: string, before: string, key: string, value:
   ["TOML, a comment comes into force", "a.toml", toml, "print.copies", "2", toml.replace("# copies", "copies")],
   ["TOML, a new text is quoted", "a.toml", toml, "print.color", "red", `${toml}color = "red"\n`],
   [".env", ".env", "A=1\nB.C=2\n", "B.C", "x y", "A=1\nB.C=x y\n"],
+  ["what an element of a list is called", "a.json", menu, "items.pie.price", "7", menu.replace("6", "7")],
+  ["the same without the list's name", "a.json", menu, "pie.price", "7", menu.replace("6", "7")],
+  ["a new member of such an element", "a.json", menu, "pie.hot", "yes", menu.replace('"price": 6', '"price": 6,\n      "hot": "yes"')],
+  ["a new element of a list", "a.json", menu, "items.tea.price", "2", menu.replace("\n  ]", ',\n    {\n      "dish": "tea",\n      "price": 2\n    }\n  ]').replace("}\n,", "},")],
+  ["a new element, the list is found", "a.json", '{"items":[{"dish":"pie","price":6}]}', "tea.price", "2", '{"items":[{"dish":"pie","price":6},{"dish":"tea","price":2}]}'],
+  ["an element of two members by its name alone", "a.json", '{"items":[{"dish":"pie","price":6}]}', "items.tea", "2", '{"items":[{"dish":"pie","price":6},{"dish":"tea","price":2}]}'],
+  ["a list that is the whole file", "a.json", '[{"dish":"pie","price":6}]', "pie.price", "7", '[{"dish":"pie","price":7}]'],
   ["a byte order mark", "a.json", '\xef\xbb\xbf{"a":1}', "a", "2", '\xef\xbb\xbf{"a":2}'],
 ];
 test.each(settings)("fs.set: %s", async (_name, file, before, key, value, after) => {
@@ -140,6 +148,8 @@ test.each([
   ["of JSON, with what stands around it", "a.json", '{\n  "a": 1,\n  "b": [1, 2],\n  "c": {"d": true}\n}\n', "b", '{\n  "a": 1,\n  "c": {"d": true}\n}\n'],
   ["inside of another", "a.json", '{"c": {"d": true, "e": 2}}', "c.d", '{"c": {"e": 2}}'],
   ["of a list", "a.json", '{"b": ["x", "y"]}', "b[0]", '{"b": ["y"]}'],
+  ["of a list, by what it is called", "a.json", '{"b":[{"name":"x","n":1},{"name":"y"}]}', "b.x", '{"b":[{"name":"y"}]}'],
+  ["of a list of texts, by the text", "a.json", '{"b": ["x", "y"]}', "b.y", '{"b": ["x"]}'],
   ["of a section", "a.ini", "[a]\nx = 1\ny = 2\n[b]\nx = 3\n", "a.x", "[a]\ny = 2\n[b]\nx = 3\n"],
   ["of the environment, CRLF", "a.env", "A=1\r\nB=2\r\n", "A", "B=2\r\n"],
 ] as const)("fs.unset: a setting %s", async (_name, file, before, key, after) => {

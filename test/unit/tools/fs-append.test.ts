@@ -69,3 +69,41 @@ test("a row that only has blanks too many is said as it should be, by fs.insert 
     expect(await at.call(tool, { path: "t.csv", ...args })).toMatchObject({ isError: true, text: "nothing was added: the row 2, b is not written like the others of t.csv: id,name. Write 2,b" });
   }
 });
+
+const menu = '{\n  "items": [\n    { "dish": "pie", "price": 6 }\n  ]\n}\n';
+test.each([
+  ["one more element of its list", '{"tags":["a"]}\n', '"b"', '{"tags":["a","b"]}\n'],
+  ["plain lines as texts", '["a"]', "b\nc", '["a","b","c"]'],
+  ["an element with the comma before the next one", '[{"n":1}]', '{"n":2},', '[{"n":1},{"n":2}]'],
+  ["several elements", "[1]\n", "[2, 3]", "[1,2,3]\n"],
+  ["elements one after another", "[1]", "2, 3", "[1,2,3]"],
+  ["members of an object without lists", '{"a":1}', '"b": 2', '{"a":1,"b": 2}'],
+  ["an element as the others are laid out", menu, '{"dish":"tea","price":2}', menu.replace("6 }", '6 },\n    { "dish": "tea", "price": 2 }')],
+])("what is added to JSON stays JSON: %s", async (_name, before, text, after) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.json"), before);
+  expect(await at.call("fs.append", { path: "f.json", text })).toMatchObject({ isError: false });
+  expect(readFileSync(join(at.workspace, "f.json"), "utf8")).toBe(after);
+});
+
+test.each([
+  ["what is no element", menu, '"tea": 2', 'text is to be one more element of items in f.json, written like {"dish":"pie","price":6}'],
+  ["a text for an object", menu, "tea", 'written like {"dish":"pie","price":6}'],
+  ["one of several lists", '{"a":[1],"b":[]}', "2", 'f.json holds several lists: a, b. To add to one use fs.set with the key "a[1]"'],
+  ["a member that is there", '{"a":1}', '"a": 2', "f.json has a already"],
+  ["text for an object", '{"a":1}', "b = 2", "f.json is JSON. To give it a setting use fs.set"],
+])("what would break JSON is not added: %s", async (_name, before, text, reason) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.json"), before);
+  const refused = await at.call("fs.append", { path: "f.json", text });
+  expect(refused).toMatchObject({ isError: true });
+  expect(refused.text).toContain(reason);
+  expect(readFileSync(join(at.workspace, "f.json"), "utf8")).toBe(before);
+});
+
+test("to a file that is no JSON in spite of its name lines are added", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "f.json"), "{\n");
+  expect(await at.call("fs.append", { path: "f.json", text: "}" })).toMatchObject({ isError: false });
+  expect(readFileSync(join(at.workspace, "f.json"), "utf8")).toBe("{\n}\n");
+});

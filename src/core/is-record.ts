@@ -1,0 +1,4 @@
+/** Whether a value is an object with members, and no list. */
+export function isRecord(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
