@@ -15,14 +15,17 @@ export interface Work {
 
 const system = `Name the kinds of work that the user's request asks for.
 answer: the user only wants to be told something.
-- talk: no file is needed. unknown: nothing on this computer tells it. read: what a file says or does, or a summary of it. compare: where two files differ. list: which files or folders there are. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of numbers in a table. run: what a command or script prints or says.
+- talk: no file is needed, it is known or can be worked out. unknown: nothing on this computer tells it. read: a fact that a file states, what it says or does, or a summary of it. compare: where two files differ. list: which files or folders there are, and how large. find: where a file is, by its name. search: which of many files hold a text. count: how many files, lines or words. compute: sum, average, maximum or order of many numbers. run: what a command or script prints or says.
 change: something is to be made or changed.
 - compute, count: a number or a row of a table has to be found out first. create: a new file or folder. edit: one place in a text, such as a date or a box to tick. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value, or add one. sort: put the lines of a file in another order. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
 
 const examples: readonly (readonly [request: string, work: string])[] = [
   ["How old is Ann?", "answer: read"],
   ["Which colour has the door in house.md?", "answer: read"],
+  ["When does the train to Bonn leave? It should be in trips.txt.", "answer: read"],
   ["Sum up report.txt.", "answer: read"],
+  ["Who painted the Mona Lisa?", "answer: talk"],
+  ["How many eggs does the cake need?", "answer: read"],
   ["What does the function load return when the file is empty?", "answer: read"],
   ["Where do a.txt and b.txt differ?", "answer: compare"],
   ["Correct Bob's age in list.txt: he is 41.", "change: edit"],
@@ -33,27 +36,37 @@ const examples: readonly (readonly [request: string, work: string])[] = [
   ["Ask git on which branch we are.", "answer: run"],
   ["Tell me with a command how much of the disk is free.", "answer: run"],
   ["How much did we spend in May? See costs.csv", "answer: compute"],
+  ["What is Ann's number in phones.csv?", "answer: read"],
   ["Rename a.txt to b.txt.", "change: move"],
+  ["Put the two letters into a new folder called post.", "change: move"],
   ["Look up who is oldest and write the name into oldest.txt.", "change: compute, create"],
   ["Is there a folder for photos?", "answer: list"],
+  ["Which of the photos is the largest file?", "answer: list"],
   ["Which file speaks of Bob?", "answer: search"],
   ["where is photo.png", "answer: find"],
+  ["Up to which size does save() in disk.py take a file, and what happens then?", "answer: read"],
   ["Put the names in the order of the alphabet.", "change: sort"],
   ["How many text files are in docs?", "answer: count"],
   ["Count the words of all texts with a command.", "answer: run"],
   ["Put the finished tasks into done.txt and take them out of tasks.txt.", "change: create, cut"],
+  ["Take the comments out of a.js and print the rest in red.", "change: cut, edit"],
   ["Move Bob from team.txt to guests.txt.", "change: append, cut"],
   ["The bread is bought: tick it off.", "change: edit"],
   ["Turn on the cache in app.toml.", "change: set"],
+  ["First keep a copy of tree.json as old.json, then set depth to 3 in tree.json.", "change: copy, set"],
   ["Add the option depth with the value 3 to tree.json.", "change: set"],
   ["Who is the oldest in people.csv?", "answer: compute"],
   ["Call Bob Rob from now on in all of notes.md.", "change: replace"],
+  ["Correct our address in all the .txt files in letters.", "change: replace"],
   ["Run hi.sh and tell me what it prints. Leave it as it is.", "answer: run"],
+  ["Run all.sh: does it end well?", "answer: run"],
+  ["Read first.md, go where it points, and tell me what stands at the end.", "answer: read"],
   ["Add Eve to the names and delete old.txt.", "change: append, delete"],
   ["Take Bob off the list.", "change: cut"],
   ["Put a line with the date below the title.", "change: insert"],
   ["Add Eve to names.txt, after Bob.", "change: insert"],
   ["Fix the function add, its test fails: run test_add.py.", "change: run, edit"],
+  ["What is MAX in limits.py?", "answer: read"],
 ];
 
 const kindsMax = 3;

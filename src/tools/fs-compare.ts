@@ -55,12 +55,14 @@ function compared(one: Place, other: Place, context: ToolContext): ToolResult {
   const patch = createTwoFilesPatch(one.shown, other.shown, plainBefore, plainAfter, undefined, undefined, { context: 0, maxEditLength: editsMax });
   if (patch === undefined) return resultOf(`${one.shown} and ${other.shown} differ in more than ${editsMax} lines`, details, context);
   const { after: added, before: removed, moved } = unmoved(patch.split("\n").slice(4));
-  const sections = [...section(one, removed), ...section(other, added), ...(moved > 0 ? [`(${moved} ${moved === 1 ? "line is" : "lines are"} in both, at another place)`] : [])];
-  return resultOf(sections.join("\n"), { ...details, differences: removed.length + added.length + moved }, context);
+  const lines = [...onlyLines(one, removed), ...onlyLines(other, added), ...(moved > 0 ? [`(${moved} ${moved === 1 ? "line is" : "lines are"} in both, at another place)`] : [])];
+  return resultOf(lines.join("\n"), { ...details, differences: removed.length + added.length + moved }, context);
 }
 
-function section({ shown }: Place, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : [`only in ${shown}:`, ...lines];
+/** Each line says where it is: of lists below a heading a small model takes both for one. */
+function onlyLines({ shown }: Place, lines: readonly string[]): string[] {
+  const times = Map.groupBy(lines, (line) => line);
+  return [...times].map(([line, { length }]) => `only in ${shown}${length === 1 ? "" : ` (${length} times)`}: ${line}`);
 }
 
 /** The lines of a patch that are in one of the files alone: what only stands elsewhere is in both. */

@@ -8,7 +8,7 @@ import { fileKind } from "./file-kind.ts";
 import { searchFile } from "./file-search.ts";
 import { unreadableNote } from "./fs-list.ts";
 import { globMatcher } from "./glob.ts";
-import { GrepText } from "./grep-text.ts";
+import { type Around, GrepText } from "./grep-text.ts";
 import { type LineMatcher, lineMatcher, matcherOrText, wordsMatcher } from "./line-matcher.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
@@ -23,7 +23,7 @@ export const FsGrepArguments = z.strictObject({
   glob: z.string().optional().describe("only files that fit, such as *.py").meta({ advanced: true }),
   ignoreCase: z.boolean().optional().meta({ advanced: true }),
   literal: z.boolean().optional().describe("the pattern is plain text").meta({ advanced: true }),
-  context: z.int().min(0).max(20).default(0).describe("lines around each match").meta({ advanced: true }),
+  context: z.int().min(0).max(20).optional().describe("lines around each match").meta({ advanced: true }),
   limit: z.int().min(1).max(1000).default(100).meta({ advanced: true }),
 });
 export type FsGrepArguments = z.infer<typeof FsGrepArguments>;
@@ -48,10 +48,10 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
       const { matcher, note } = matcherOrText(args.pattern, { tool: "fs.grep", literal: args.literal === true, ignoreCase: args.ignoreCase === true });
       const result = await search(place, args, matcher, context);
       const literal = { literal: true, ignoreCase: args.ignoreCase === true };
-      if (result.matches > 0 || args.literal === true) return resultOf(result, note);
+      if (result.matches > 0 || args.literal === true) return resultOf(await withBlocks(result, place, args, matcher, context), note);
       const words = wordsMatcher(args.pattern);
       const near = words && (await search(place, args, words, context));
-      if (near && near.matches > 0) return resultOf(near, "\n[no line has the pattern; these have all its words]");
+      if (words && near && near.matches > 0) return resultOf(await withBlocks(near, place, args, words, context), "\n[no line has the pattern; these have all its words]");
       if (matcher.needle || note !== "") return resultOf(result, note);
       const second = await search(place, args, lineMatcher(args.pattern, literal), context);
       return second.matches > 0 ? resultOf(second, "\n[as a regular expression the pattern matches nothing; these match it as plain text]") : resultOf(result, note);
@@ -66,9 +66,18 @@ interface Searched {
   report: WalkReport;
 }
 
-async function search(place: Place, args: FsGrepArguments, matcher: LineMatcher, context: ToolContext): Promise<Searched> {
+const blockMatchesMax = 2;
+const blockLines = 6;
+
+/** Few matches with what stands right below them: what is looked for is often the head of it. */
+async function withBlocks(found: Searched, place: Place, args: FsGrepArguments, matcher: LineMatcher, context: ToolContext): Promise<Searched> {
+  if (args.context !== undefined || found.matches > blockMatchesMax || found.text.full || found.report.limitReached) return found;
+  return search(place, { ...args, context: blockLines }, matcher, context, "block");
+}
+
+async function search(place: Place, args: FsGrepArguments, matcher: LineMatcher, context: ToolContext, around: Around = args.context ? "lines" : "nothing"): Promise<Searched> {
   const report: WalkReport = { unreadable: [], limitReached: false };
-  const text = new GrepText(context, args.limit, args.context > 0);
+  const text = new GrepText(context, args.limit, around);
   const workspace = rawPath(context.workspace);
   const fits = args.glob === undefined ? () => true : globMatcher(args.glob, place.absolute);
   const searched: Searched = { text, matches: 0, files: 0, report };
@@ -107,7 +116,7 @@ async function searchOne(
     const before = searched.text.matches;
     searched.text.beginFile(place.shown);
     const onLine = searched.text.add.bind(searched.text);
-    await searchFile(descriptor, kind.bomBytes, { matcher, context: args.context, signal: context.signal, onLine });
+    await searchFile(descriptor, kind.bomBytes, { matcher, context: args.context ?? 0, signal: context.signal, onLine });
     searched.matches = searched.text.matches;
     if (searched.matches > before) searched.files++;
   } finally {

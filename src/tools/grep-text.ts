@@ -4,6 +4,9 @@ import type { ToolContext } from "../core/tool.ts";
 import { noteBytes } from "./clip.ts";
 import type { FoundLine } from "./file-search.ts";
 
+/** Which lines of context are taken: those asked for, with `--` between stretches that do not follow each other, or those right below a match. */
+export type Around = "nothing" | "lines" | "block";
+
 export class GrepText {
   matches = 0;
   /** The limit of matches or of the result's size is reached. */
@@ -15,13 +18,12 @@ export class GrepText {
   #lastLine = 0;
   #bounds: Pick<ToolContext, "maxLines" | "maxBytes">;
   #matchesMax: number;
-  #gaps: boolean;
+  #around: Around;
 
-  /** @param gaps whether `--` stands between stretches of lines that do not follow each other. */
-  constructor(bounds: Pick<ToolContext, "maxLines" | "maxBytes">, matchesMax: number, gaps: boolean) {
+  constructor(bounds: Pick<ToolContext, "maxLines" | "maxBytes">, matchesMax: number, around: Around) {
     this.#bounds = bounds;
     this.#matchesMax = matchesMax;
-    this.#gaps = gaps;
+    this.#around = around;
   }
 
   beginFile(path: string): void {
@@ -33,8 +35,10 @@ export class GrepText {
   add(found: FoundLine): boolean {
     if (found.hit && this.matches === this.#matchesMax) this.full = true;
     if (this.full) return false;
+    const follows = found.line === this.#lastLine + 1;
+    if (this.#around === "block" && !found.hit && (!follows || found.text.trim() === "")) return true;
     const sign = found.hit ? ":" : "-";
-    const gap = this.#gaps && this.#lines.length > 0 && found.line !== this.#lastLine + 1;
+    const gap = this.#around === "lines" && this.#lines.length > 0 && !follows;
     const written = [...(gap ? ["--"] : []), `${this.#path}${sign}${found.line}${sign} ${this.#shorten(found)}`];
     const bytes = written.reduce((sum, line) => sum + Buffer.byteLength(line, "utf8") + 1, 0);
     if (this.#lines.length + written.length > this.#bounds.maxLines || this.#bytes + bytes > this.#bounds.maxBytes - noteBytes) {

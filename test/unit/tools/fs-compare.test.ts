@@ -8,10 +8,12 @@ test.each([
   ["settings by their sections", "ini", "; c\n[db]\nhost = a\nport=1\n[log]\nlevel: 2\n", "[db]\nport = 1\nhost = b\n[log]\nkeep = 3\n", ["db.host differs: a in a.ini, b in b.ini", "log.level is only in a.ini: 2", "log.keep is only in b.ini: 3"]],
   ["values of JSON", "json", '{"a":{"b":1,"c":[1,2]},"d":true}', '{"d":true,"a":{"c":[1,3],"b":1}}', ["a.c[1] differs: 2 in a.json, 3 in b.json"]],
   ["JSON in another order", "json", '{"a":1,"b":{}}', '{"b":{},"a":1}', ["all settings of a.json and b.json have the same values"]],
-  ["lines of a text", "txt", "x\ny\nz\n", "x\nY\nz\nw\n", ["only in a.txt:", "y", "only in b.txt:", "Y", "w"]],
-  ["a list in another order", "txt", "a\nb\nc\nd\n", "d\na\nx\n", ["only in a.txt:", "b", "c", "only in b.txt:", "x", "(1 line is in both, at another place)"]],
+  ["lines of a text", "txt", "x\ny\nz\n", "x\nY\nz\nw\n", ["only in a.txt: y", "only in b.txt: Y", "only in b.txt: w"]],
+  ["a list in another order", "txt", "a\nb\nc\nd\n", "d\na\nx\n", ["only in a.txt: b", "only in a.txt: c", "only in b.txt: x", "(1 line is in both, at another place)"]],
   ["nothing but the order", "txt", "a\nb\n", "b\na\n", ["(1 line is in both, at another place)"]],
-  ["a text that only has the ending of settings", "ini", "hello\n", "hello you\n", ["only in a.ini:", "hello", "only in b.ini:", "hello you"]],
+  ["a text that only has the ending of settings", "ini", "hello\n", "hello you\n", ["only in a.ini: hello", "only in b.ini: hello you"]],
+  ["the same line several times", "txt", "x\n", "x\ny\ny\n", ["only in b.txt (2 times): y"]],
+  ["elements of a list by what they are called", "json", '[{"id":"a","n":1},{"id":"b","n":2}]', '[{"id":"b","n":2},{"id":"a","n":3}]', ["a.n differs: 1 in a.json, 3 in b.json"]],
   ["the same text", "txt", "x\n", "x\n", ["a.txt and b.txt hold the same text"]],
   ["the same text with other line ends", "txt", "x\ny\n", "\uFEFFx\r\ny\r\n", ["a.txt and b.txt hold the same text, with other line ends"]],
 ])("%s", async (_name, ending, one, other, lines) => {
@@ -26,12 +28,12 @@ test("what can't be compared, and a difference that does not fit", async () => {
   writeFileSync(join(at.workspace, "a"), "x\n".repeat(9000));
   writeFileSync(join(at.workspace, "b"), "y\n".repeat(9000));
   writeFileSync(join(at.workspace, "c"), "\0");
-  writeFileSync(join(at.workspace, "d"), `${"z".repeat(300)}\n`.repeat(450));
+  writeFileSync(join(at.workspace, "d"), Array.from({ length: 450 }, (_, index) => `${"z".repeat(300)}${index}\n`).join(""));
   for (const [path, other, text] of [["a", "a", "a and a are the same file; name two files"], ["a", "c", "c is a binary file; fs.compare takes plain text only"], ["a", "none", "none"]] as const) {
     expect(await at.call("fs.compare", { path, other })).toMatchObject({ isError: true, text: expect.stringContaining(text) });
   }
   expect((await at.call("fs.compare", { path: "a", other: "b" })).text).toBe("a and b differ in more than 1000 lines");
-  writeFileSync(join(at.workspace, "e"), `${"w".repeat(300)}\n`.repeat(450));
+  writeFileSync(join(at.workspace, "e"), Array.from({ length: 450 }, (_, index) => `${"w".repeat(300)}${index}\n`).join(""));
   const { details, text } = await at.call("fs.compare", { path: "d", other: "e" });
   expect([details["differences"], text.split("\n").length < 901, /\[\d+ more lines differ\]$/.test(text)]).toEqual([900, true, true]);
 });

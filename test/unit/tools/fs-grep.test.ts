@@ -16,7 +16,7 @@ test("matches and context, sorted, with the paths of the workspace", async () =>
     "b.txt:1: one\nb.txt:2: two\nb.txt-3- three\n--\nb.txt-5- five\nb.txt:6: six\nb.txt-7- seven",
   );
   expect((await at.call("fs.grep", { pattern: "six", path: "b.txt", context: 2 })).text).toBe("b.txt-4- four\nb.txt-5- five\nb.txt:6: six\nb.txt-7- seven");
-  expect((await at.call("fs.grep", { pattern: "TWO", ignoreCase: true, glob: "*.txt", path: "a" })).text).toBe("a/c.txt:1: two");
+  expect((await at.call("fs.grep", { pattern: "TWO", ignoreCase: true, glob: "*.txt", path: "a", context: 0 })).text).toBe("a/c.txt:1: two");
   expect(await at.call("fs.grep", { pattern: "absent" })).toMatchObject({ isError: false, text: "(no line matches; fs.read shows a whole file)", details: { matches: 0, files: 0 } });
   expect(await at.call("fs.grep", { pattern: "e", limit: 2, path: "b.txt" })).toMatchObject({
     text: "b.txt:1: one\nb.txt:3: three\n[stopped after 2 matches; narrow it with pattern, path or glob]",
@@ -25,15 +25,24 @@ test("matches and context, sorted, with the paths of the workspace", async () =>
   expect((await at.call("fs.grep", { pattern: "seven", limit: 1, path: "b.txt" })).details).toEqual({ matches: 1, files: 1 });
 });
 
+test("few matches are shown with what stands right below them", async () => {
+  using at = fixture();
+  await at.call("fs.write", { path: "bills.txt", content: "Bill 1\n  due: May\n\nBill 2\n  sum: 3\n  due: June\n\nBill 3\n" });
+  expect(await at.call("fs.grep", { pattern: "Bill 2" })).toMatchObject({ text: "bills.txt:4: Bill 2\nbills.txt-5-   sum: 3\nbills.txt-6-   due: June", details: { matches: 1, files: 1 } });
+  expect((await at.call("fs.grep", { pattern: "due" })).text).toBe("bills.txt:2:   due: May\nbills.txt:6:   due: June");
+  expect((await at.call("fs.grep", { pattern: "Bill" })).text).toBe("bills.txt:1: Bill 1\nbills.txt:4: Bill 2\nbills.txt:8: Bill 3");
+  expect((await at.call("fs.grep", { pattern: "Bill 2", context: 0 })).text).toBe("bills.txt:4: Bill 2");
+});
+
 test("patterns that look like options, that are no expressions, and that are literal", async () => {
   using at = fixture();
   await at.call("fs.write", { path: "f", content: "- [ ] task\na -> x\nf(a\nab\na.b\n" });
-  expect((await at.call("fs.grep", { pattern: "-> x" })).text).toBe("f:2: a -> x");
-  expect((await at.call("fs.grep", { pattern: "- [ ]" })).text).toBe("f:1: - [ ] task\n[as a regular expression the pattern matches nothing; these match it as plain text]");
-  expect((await at.call("fs.grep", { pattern: "f(a" })).text).toStartWith("f:3: f(a\n[no regular expression (");
+  expect((await at.call("fs.grep", { pattern: "-> x", context: 0 })).text).toBe("f:2: a -> x");
+  expect((await at.call("fs.grep", { pattern: "- [ ]", context: 0 })).text).toBe("f:1: - [ ] task\n[as a regular expression the pattern matches nothing; these match it as plain text]");
+  expect((await at.call("fs.grep", { pattern: "f(a", context: 0 })).text).toStartWith("f:3: f(a\n[no regular expression (");
   expect((await at.call("fs.grep", { pattern: "a.b", literal: true })).text).toBe("f:5: a.b");
   await at.call("fs.write", { path: "g", content: "import { f } from './format.js';\nimport { g } from './formats.js';\n" });
-  for (const pattern of ["import from format.js", "from '(.*)' import format\\.js$"]) expect((await at.call("fs.grep", { pattern })).text).toBe("g:1: import { f } from './format.js';\n[no line has the pattern; these have all its words]");
+  for (const pattern of ["import from format.js", "from '(.*)' import format\\.js$"]) expect((await at.call("fs.grep", { pattern, context: 0 })).text).toBe("g:1: import { f } from './format.js';\n[no line has the pattern; these have all its words]");
   expect((await at.call("fs.grep", { pattern: "import nothing" })).text).toStartWith("(no line matches");
   await at.call("fs.trash", { paths: ["g"] });
   expect((await at.call("fs.grep", { pattern: "A.B", literal: true, ignoreCase: true })).text).toBe("f:5: a.b");
@@ -109,5 +118,5 @@ test("an abort stops a search", async () => {
 test("a line end behind the pattern is the end of the line", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f"), "a 0\nb 10\nc 01\n");
-  expect((await at.call("fs.grep", { pattern: " 0\n" })).text).toBe("f:1: a 0");
+  expect((await at.call("fs.grep", { pattern: " 0\n", context: 0 })).text).toBe("f:1: a 0");
 });
