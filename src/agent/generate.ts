@@ -64,6 +64,9 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
   for await (const event of stream) yield* terminals.pass(event);
 }
 
+/** At a lower one a small model writes the same once more. */
+const variedTemperature = 0.8;
+
 /** A small model that makes more calls at once makes the same ones again. */
 const callsMax = 4;
 
@@ -76,7 +79,8 @@ async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, wri
   const guard = new RunawayGuard();
   const runaway = new AbortController();
   const signal = AbortSignal.any([options.signal, runaway.signal]);
-  const { thinkingTokensMax = 0, forbidEmpty, sampling } = options;
+  const { thinkingTokensMax = 0, forbidEmpty } = options;
+  const sampling = offer.isVaried ? { ...options.sampling, temperature: Math.max(options.sampling.temperature, variedTemperature) } : options.sampling;
   const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty, ...sampling, ...(thinkingTokensMax > 0 ? { thinkingTokensMax } : {}), signal });
   const thought = new ThoughtBlock();
   for await (const given of stream) {

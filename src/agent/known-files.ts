@@ -1,5 +1,5 @@
 // Which files a model knows: it must not replace, or quote from, one that it has not looked at. It would guess.
-import type { AgentMessage, ToolCall } from "../core/message.ts";
+import { contentText, type AgentMessage, type ToolCall } from "../core/message.ts";
 import { fileArguments } from "./offer.ts";
 import type { Tool, WorkspaceNames } from "../core/tool.ts";
 
@@ -8,8 +8,14 @@ export function blindReplacement(call: ToolCall, tools: readonly Tool[], names: 
   const tool = tools.find(({ name }) => name === call.name);
   const parsed = tool?.mustKnow && tool.schema.safeParse(call.arguments);
   const path = parsed?.success ? tool?.mustKnow?.(parsed.data) : undefined;
-  if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || isKnown(path, messages, tools)) return undefined;
+  if (path === undefined || !names?.files.includes(path.replace(/^\.\//, "")) || isKnown(path, messages, tools) || (tool?.quotes && names.long?.includes(path) && isShown(path, messages, tools))) return undefined;
   return `${path} exists and you have not read it: nothing was written. Read it first; to change a part of it use fs.edit.`;
+}
+
+/** Whether a search showed lines of it: of a long file that is enough to change one. */
+export function isShown(path: string, messages: readonly AgentMessage[], tools: readonly Tool[]): boolean {
+  const searches = new Set(tools.flatMap(({ name, serves }) => (serves?.includes("search") ? [name] : [])));
+  return messages.some((message) => message.role === "toolResult" && !message.isError && searches.has(message.toolName) && contentText(message.content).split("\n").some((line) => line.startsWith(`${path}:`)));
 }
 
 /** Whether an earlier call that went well was about this file. */

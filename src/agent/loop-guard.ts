@@ -42,6 +42,7 @@ export class LoopGuard {
   #hasChanged = false;
   #isStuck = false;
   #hasRun = false;
+  #hasFailedRun = false;
   /** Of all calls, as JSON. */
   readonly #arguments: string[] = [];
   /** Results of searches. */
@@ -80,6 +81,11 @@ export class LoopGuard {
   /** A command was run after the last change, well or not. */
   get hasRun(): boolean {
     return this.#hasRun;
+  }
+
+  /** The last command that was run failed, whatever was changed since. */
+  get hasFailedRun(): boolean {
+    return this.#hasFailedRun;
   }
 
   /** What was tried in this turn does not lead on: other tools than the planned ones may. */
@@ -173,6 +179,7 @@ export class LoopGuard {
   #remember(made: Made): void {
     const changed = !made.isError && !made.isRepeat && made.tool.class !== "read";
     if (changed) this.#hasChanged = true;
+    if (made.tool.class === "shell") this.#hasFailedRun = made.isError;
     if (made.tool.class === "shell") this.#hasRun = true;
     else if (changed) this.#hasRun = false;
     if (changed) this.#excluded = new Set();

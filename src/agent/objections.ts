@@ -47,7 +47,7 @@ export class Objections {
   async #toChange(call: ToolCall, tool: Tool, state: ObjectionsState): Promise<string | undefined> {
     const stray = await this.#stray(call, tool, state);
     if (stray !== undefined) return stray;
-    return this.#once(doubtOf(call, tool, state.names) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)));
+    return this.#once(doubtOf(call, tool, state.names) ?? folderAsFile(call, tool, state) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)));
   }
 
   /** A small model that has done what was asked goes on with what is next to it, or takes the wrong line at first. */
@@ -145,6 +145,19 @@ function speaksOf(request: string, text: string): boolean {
   const [, sign] = /^\s*([#;/*%@>!$&~|=+]+)/.exec(text) ?? [];
   return (sign !== undefined && request.includes(sign)) || new RegExp(`(?<![\\p{L}\\p{N}_])${RegExp.escape(text.trim())}(?![\\p{L}\\p{N}_])`, "u").test(request);
 }
+
+/** Asked for a folder a small model makes a file of that name. */
+function folderAsFile({ arguments: { path } }: ToolCall, tool: Tool, { names, request }: ObjectionsState): string | undefined {
+  if (tool.class !== "write" || typeof path !== "string" || names?.files.includes(path) || !isCalledFolder(path, request)) return undefined;
+  return `nothing was written: the request calls ${path} a folder. What is put into it is moved or written to ${path}/NAME`;
+}
+
+function isCalledFolder(path: string, request: string): boolean {
+  const name = `["'\`]?${RegExp.escape(path.replace(/\/$/, ""))}(?![\\w/-]|\\.\\w)["'\`]?`;
+  return new RegExp(`\\b(?:${folderWords})\\s+(?:called\\s+|named\\s+)?${name}|(?<![\\w./-])${name}\\s+(?:${folderWords})\\b`, "i").test(request);
+}
+
+const folderWords = "folder|directory|subfolder|ordner|verzeichnis|dossier|carpeta|cartella";
 
 /** A small model that should make a test pass changes the test. */
 function testChanged({ arguments: args }: ToolCall, tool: Tool, { names, request, work }: ObjectionsState): string | undefined {

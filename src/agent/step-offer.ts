@@ -1,11 +1,11 @@
 // What one step offers a model: the tools, without those it is going in circles with; for a text engine also the names that
 // exist, the lines that it may quote, the arguments it may use and the calls it must not make again.
-import { mentionedFiles } from "../core/named-files.ts";
+import { mentionedFiles, saidEndings } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { lookKinds, makingKinds } from "../core/work.ts";
 import type { ForbiddenObject } from "./grammar.ts";
-import { isKnown } from "./known-files.ts";
+import { isKnown, isShown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
 import { offeredNames, requestIn } from "./offered-names.ts";
@@ -23,6 +23,8 @@ export interface StepOffer {
   isUnfinished?: boolean;
   /** The user wants something changed, and nothing is yet. */
   isChange?: boolean;
+  /** What the model is surest of did not help: it should try something else. */
+  isVaried?: boolean;
 }
 
 export const replyOnly: StepOffer = { tools: [], forbidden: new Map(), options: {}, mayReply: true };
@@ -54,7 +56,7 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
   if (state.isInVain) return { tools: left.filter((tool) => tool.class === "read" && !tool.isSpecial), forbidden: guard.forbidden({}), options: state.existing ? { names: state.existing } : {}, mayReply: true };
   const known = knownFiles(state);
   const offered = offeredTools(left, state, known);
-  const isUnfinished = known.missed.length > 0 || isUnrun(offered, state);
+  const isUnfinished = known.missed.length > 0 || isUnrun(offered, state) || isUnmended(state);
   if (isEnough && !isUnfinished) return replyOnly;
   const options = await offeredNames(state, known, view, offered.some((tool) => tool.quotes));
   const isQuestion = work?.isChange === false;
@@ -69,10 +71,11 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
     isUnfinished,
     mayClaim: !guard.hasNothingToReport && (isAbsent || missing.length === 0),
     isChange: work?.isChange === true && !guard.hasChanged,
+    isVaried: work !== undefined && isFix(work) && guard.hasChanged && guard.hasFailedRun,
   };
 }
 
-/** Something does not work: what the request names is looked at before anything of it is changed. */
+/** Something does not work: what the request names is looked at, and run, before anything of it is changed. */
 function isFix({ isChange, kinds }: Work): boolean {
   return isChange && kinds.has("run") && kinds.has("edit");
 }
@@ -81,7 +84,7 @@ export interface KnownFiles {
   /** What may be named: of a question first the files that it names. */
   names: WorkspaceNames | undefined;
   seen: readonly string[];
-  /** Of these the ones that may be changed. */
+  /** Of these the ones that may be changed: of the kind that the request speaks of, where it names none. */
   changeable: readonly string[];
   /** The request names them, and nothing looked at them yet. */
   missed: readonly string[];
@@ -91,15 +94,16 @@ export interface KnownFiles {
 
 function knownFiles({ existing, guard, isVerySmall = false, messages, tools, work }: StepState): KnownFiles {
   const all = withNamed(existing, messages);
-  const seen = all?.files.filter((file) => isKnown(file, messages, tools)) ?? [];
+  const seen = all?.files.filter((file) => isKnown(file, messages, tools) || (all.long?.includes(file) === true && isShown(file, messages, tools))) ?? [];
   const named = mentionedFiles(requestIn(messages), all?.files ?? []);
   const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard, work);
+  const endings = saidEndings(requestIn(messages));
   const isFirstLook = work !== undefined && isFix(work) && !guard.hasChanged;
   const isBound = isVerySmall && work?.isChange === true && !work.kinds.has("run") && named.length > 0 && !guard.isStuck;
   return {
     names: all && missed.length > 0 && (work?.isChange === false || isFirstLook) ? { ...all, files: missed } : all,
     seen,
-    changeable: isBound ? seen.filter((file) => named.includes(file)) : seen,
+    changeable: isBound ? seen.filter((file) => named.includes(file)) : seen.filter((file) => named.length > 0 || endings.length === 0 || endings.some((end) => file.toLowerCase().endsWith(end))),
     missed,
     mayLook: !isBound || named.some((file) => !seen.includes(file)),
   };
@@ -115,11 +119,13 @@ function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed
   const isReading = (tool: Tool): boolean => tool.serves?.includes("read") === true;
   const isOutOfPlace = (tool: Tool): boolean => (isQuestion ? isReading(tool) && missing.length > 0 : missing.length > 0 && work !== undefined && changesOnly(tool));
   const offered = chosen.filter((tool) => !guard.fruitless.has(tool.name) && !isOutOfPlace(tool));
-  const isSearch = isQuestion && offered.some(isReading) && !offered.some(({ isSpecial }) => isSpecial) && isSearched(state, missed);
+  const shell = offered.filter((tool) => tool.class === "shell");
+  if (missed.length === 0 && shell.length > 0 && work !== undefined && isFix(work) && !guard.hasChanged && !guard.hasRun && !guard.isStuck) return shell;
+  const isSearch = work !== undefined && offered.some(isReading) && (work.isChange || !offered.some(({ isSpecial }) => isSpecial)) && isSearched(state, missed);
   return isSearch ? left.filter((tool) => tool.serves?.includes("search")) : offered;
 }
 
-/** A question about something in long files, by its name: they are searched before they are read. */
+/** It is about something in long files, by its name: they are searched before they are read. */
 function isSearched({ existing, guard, messages }: StepState, missed: readonly string[]): boolean {
   return guard.steps === 0 && missed.length > 0 && missed.every((file) => existing?.long?.includes(file)) && codeName.test(requestIn(messages));
 }
@@ -148,6 +154,11 @@ function isUnrun(offered: readonly Tool[], { existing, guard, messages, work }: 
   if (!work?.kinds.has("run") || guard.isStuck || guard.hasRun || !offered.some((tool) => tool.class === "shell")) return false;
   const request = requestIn(messages);
   return runWord.test(request) || (work.isChange ? [...work.kinds][0] === "run" : mentionedFiles(request, existing?.files ?? []).length > 0);
+}
+
+/** It was changed and still fails. */
+function isUnmended({ guard, work }: StepState): boolean {
+  return work !== undefined && isFix(work) && guard.hasChanged && guard.hasFailedRun && !guard.isStuck;
 }
 
 /** As what is to be done: "which version do we run" wants nothing run. */

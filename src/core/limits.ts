@@ -30,6 +30,8 @@ export const limits = {
   /** A file whose table is taken whole into memory. */
   tableBytesMax: 4 * 1024 * 1024,
   tableColumnsMax: 1000,
+  /** Files of a folder that are taken for one table. */
+  tableFilesMax: 200,
   /** Files that fs.count names one by one; further ones are only in the sums. */
   countedFilesShownMax: 20,
   /** An image that fs.read hands on. */

@@ -1,7 +1,9 @@
 // The files that a text speaks of, read off their names: for telling which of them are not there.
 
+import { languages } from "./languages.ts";
+
 const extensions = new Set(
-  "bat c cc cfg conf cpp cs css csv cxx doc docx env gif go gz h hpp htm html ini ipynb java jpeg jpg js json jsonc jsonl jsx kt less log lua md mjs odt pdf php pl png ps1 py r rb rs rst sass scala scss sh sql sqlite svg swift tar tex toml ts tsv tsx txt vue xls xlsx xml yaml yml zip".split(" "),
+  "bak bat c cc cfg conf cpp cs css csv cxx doc docx env gif go gz h hpp htm html ini ipynb java jpeg jpg js json jsonc jsonl jsx kt less log lua md mjs odt old orig pdf php pl png ps1 py r rb rs rst sass scala scss sh sql sqlite svg swift tar tex tmp toml ts tsv tsx txt vue xls xlsx xml yaml yml zip".split(" "),
 );
 
 /**
@@ -30,6 +32,15 @@ export function namesPath(text: string, path: string): boolean {
 
 function placeOf(name: string): RegExp {
   return new RegExp(`(?<![\\w/.-])(?:\\./)?${RegExp.escape(name)}(?![\\w/-]|\\.\\w)`);
+}
+
+/** Ends of names by which a text speaks of all files of a kind: `*.js`, `.js files`, `JavaScript files`. */
+export function saidEndings(text: string): string[] {
+  const ends = [...text.matchAll(/\*(\.\w+)\b|(?<![\w*])(\.\w+)\s+files?\b|\b(\w+)\s+files\b/g)].flatMap(([, pattern, ending, kind = ""]) => {
+    const language = [...languages].filter(([, name]) => name.toLowerCase() === kind.toLowerCase()).map(([end]) => end);
+    return pattern ?? ending ?? (extensions.has(kind.toLowerCase()) ? `.${kind}` : language);
+  });
+  return [...new Set(ends.map((end) => end.toLowerCase()))];
 }
 
 /** Folders that a text names inside those that exist, and that are not there themselves. */

@@ -2,6 +2,7 @@
 import { closeSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { ToolError } from "../core/error.ts";
+import { languages } from "../core/languages.ts";
 import { limits } from "../core/limits.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
 import { sizeText } from "./clip.ts";
@@ -133,9 +134,6 @@ function kindText(end: string): string {
   if (language !== undefined) return `${language} files (${end})`;
   return end.startsWith(".") ? `${end} files` : `files ${end}`;
 }
-
-/** As people call the files with such an end. */
-const languages = new Map([[".c", "C"], [".cpp", "C++"], [".cs", "C#"], [".css", "CSS"], [".go", "Go"], [".html", "HTML"], [".java", "Java"], [".js", "JavaScript"], [".md", "Markdown"], [".php", "PHP"], [".py", "Python"], [".rb", "Ruby"], [".rs", "Rust"], [".sh", "shell"], [".ts", "TypeScript"], [".txt", "text"]]);
 
 function sizesText(place: Place, files: readonly FileCounts[], what: "lines" | "words"): string[] {
   const noun = what === "lines" ? "line" : "word";

@@ -3,12 +3,14 @@ import { closeSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
+import { contentText } from "../core/message.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
 import { characterStart, clipHead, sizeText, totalsOf } from "./clip.ts";
 import { fileKind } from "./file-kind.ts";
 import { checkJudged, type OpenFile, openForReading, rememberJudged } from "./open.ts";
 import { locate, type Place, readNeeds } from "./path.ts";
 import { readLines } from "./read-lines.ts";
+import { emptyCells } from "./table/empty-cells.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsReadArguments = z.strictObject({
@@ -25,6 +27,7 @@ export function fsRead(options: ToolOptions): Tool<typeof FsReadArguments> {
     schema: FsReadArguments,
     serves: ["read", "compute"],
     class: "read",
+    hint: ({ content, details }) => emptyText(details?.["path"], contentText(content)),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -46,6 +49,11 @@ export function fsRead(options: ToolOptions): Tool<typeof FsReadArguments> {
       throw new ToolError(`${place.shown} is a binary file (${size}), not text`);
     },
   };
+}
+
+function emptyText(path: unknown, text: string): string | undefined {
+  const empty = typeof path === "string" && /\.[ct]sv$/i.test(path) ? emptyCells(text) : [];
+  return empty.length === 0 ? undefined : `empty: ${empty.join(", ")}`;
 }
 
 async function readText(file: OpenFile, place: Place, args: FsReadArguments, bomBytes: number, context: ToolContext): Promise<ToolResult> {

@@ -1,6 +1,6 @@
 // Which files hold words of a request: what a person would search for first. A small model that is told of none looks into the
 // first file that there is. Names do not count: what is called so is found by its name.
-import { mentionedFiles } from "../core/named-files.ts";
+import { mentionedFiles, saidEndings } from "../core/named-files.ts";
 import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
 import { smallFileBytesMax, fileText } from "./file-lines.ts";
 
@@ -28,18 +28,18 @@ export async function relatedFiles(workspace: string, home: string, files: reado
   return found.filter(({ weight }) => weight * 2 >= most).toSorted((a, b) => b.weight - a.weight).map(({ path, words }) => ({ path, words }));
 }
 
-/** Names, words and quoted texts of a request that stand in several files as they are written: what may be replaced in all of them. */
+/** Names, words and quoted texts of a request that stand in several files as they are written: what may be replaced in all of them. None where it speaks of files of one kind. */
 export async function sharedTexts(workspace: string, home: string, files: readonly string[], request: string): Promise<string[]> {
-  if (files.length < 2 || files.length > filesMax) return [];
+  if (files.length < 2 || files.length > filesMax || saidEndings(request).length > 0) return [];
   const quoted = [...request.matchAll(/"([^"\n]+)"|`([^`\n]+)`|'([^'\n]{3,})'/g)].map(([, ...groups]) => groups.find((group) => group !== undefined) ?? "");
   const names = request.match(/[\p{L}\p{N}_](?:[\p{L}\p{N}_.:/@-]*[\p{L}\p{N}_])?/gu) ?? [];
-  const wanted = [...new Set([...quoted, ...names.filter((name) => name.length >= shortest && !isCommonWord(name))])];
+  const wanted = [...new Set([...quoted, ...names.filter((name) => name.length >= shortest && /\p{L}/u.test(name) && !isCommonWord(name))])];
   const texts = await Promise.all(files.map((path) => fileText(workspace, home, path, smallFileBytesMax)));
   const stands = (text: string | undefined, one: string): boolean => text !== undefined && new RegExp(`(?<![\\p{L}\\p{N}_])${RegExp.escape(one)}(?![\\p{L}\\p{N}_])`, "u").test(text);
   return wanted.filter((one) => texts.filter((text) => stands(text, one)).length > 1);
 }
 
-/** Of a name; of a number two digits. */
+/** Of a name; a number means something else in each file. */
 const shortest = 2;
 
 /** What a model is told of them; "" for none. */

@@ -7,17 +7,20 @@ import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
 import { clipHead, noteBytes, sizeText } from "./clip.ts";
 import { fileKind } from "./file-kind.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
-import { locate, type Place, readNeeds } from "./path.ts";
+import { rawPath } from "./path-text.ts";
+import { locate, type Place, readNeeds, shortPath } from "./path.ts";
 import { type Answer, compute, operations, type Question } from "./table/compute.ts";
+import { type FileTable, joinedTable } from "./table/joined.ts";
 import { readTables } from "./table/read-tables.ts";
 import { rowsText, type Table } from "./table/table.ts";
 import type { ToolOptions } from "./tool-options.ts";
+import { walk } from "./walk.ts";
 
 /** Files that may hold a table; of those that need not, a model should have seen one. */
 const tableEndings = [".csv", ".tsv", ".md", ".txt", ".json", ".jsonl", ".log"];
 
 export const TableComputeArguments = z.strictObject({
-  path: z.string().meta({ existing: "file", shows: false, endings: tableEndings, seenUnless: [".csv", ".tsv"] }),
+  path: z.string().meta({ existing: "any", shows: false, endings: tableEndings, seenUnless: [".csv", ".tsv"] }),
   operation: z.enum(operations),
   column: z.string().optional().meta({ existing: "column" }).describe("what is added up, compared, sorted"),
   where: z.string().optional().describe("only rows such as: city = Oslo and age > 30"),
@@ -26,7 +29,7 @@ export const TableComputeArguments = z.strictObject({
 export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArguments> {
   return {
     name: "table.compute",
-    description: "Count, add up, compare or sort the rows of a table or list in a file; where is like city = Oslo and age > 30.",
+    description: "Count, add up, compare or sort the rows of a table or list in a file, or in all files of a folder; where is like city = Oslo and age > 30.",
     schema: TableComputeArguments,
     serves: ["compute", "count"],
     isSpecial: true,
@@ -39,7 +42,7 @@ export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArgu
     async run(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       checkJudged(args, [place.real]);
-      const tables = readTables(textOf(place), place.shown);
+      const tables = place.stats?.isDirectory() ? [await folderTable(place, context)] : readTables(textOf(place), place.shown);
       const { answer, table } = firstAnswer(tables, { operation: args.operation, column: given(args.column), where: given(args.where) });
       return resultOf(place, tables, table, answer, args.operation, context);
     },
@@ -52,7 +55,22 @@ function given(text: string | undefined): string | undefined {
   return trimmed !== undefined && /^(?:|\*|1 ?==? ?1|true|all|none|null)$/i.test(trimmed) ? undefined : trimmed;
 }
 
-function textOf(place: Place): string {
+/** Of the files right in the folder that are of a kind that may hold a table; links are not followed. */
+async function folderTable(folder: Place, { signal, workspace }: ToolContext): Promise<Table> {
+  const root = rawPath(workspace);
+  const parts: FileTable[] = [];
+  for await (const { path, stats } of walk({ root: folder.real, workspace: root, recursive: false, hidden: false, signal }, { unreadable: [], limitReached: false })) {
+    if (!stats.isFile() || stats.size === 0 || !tableEndings.some((ending) => path.toLowerCase().endsWith(ending))) continue;
+    const shown = shortPath(path, root);
+    const [table] = readTables(textOf({ real: path, shown }), shown);
+    if (table) parts.push({ file: shown, table });
+    if (parts.length > limits.tableFilesMax) throw new ToolError(`${folder.shown} holds more than ${limits.tableFilesMax} files with tables; name a file`);
+  }
+  if (parts.length === 0) throw new ToolError(`${folder.shown} holds no file with a table, such as .csv or .txt; name a file`);
+  return joinedTable(parts);
+}
+
+function textOf(place: Pick<Place, "real" | "shown">): string {
   const { descriptor, stats } = openForReading(place);
   try {
     const kind = fileKind(descriptor);

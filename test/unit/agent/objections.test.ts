@@ -78,6 +78,8 @@ test("a test that tells what is right is not changed to make it pass, unless it 
   await step("fs.read", { path: "test_stats.py" });
   expect((await offer()).options.names?.files).toEqual(["stats.py"]);
   await step("fs.read", { path: "stats.py" });
+  expect((await offer()).tools.map(({ name }) => name)).toEqual(["shell.run"]);
+  await step("shell.run", { command: "false" });
   expect((await offer()).tools.some(({ name }) => name === "fs.edit")).toBe(true);
   const args = { path: "test_stats.py", oldText: "x = 1", newText: "x = 2" };
   expect([await step("fs.edit", args), await step("fs.edit", args)]).toEqual(["nothing was changed: test_stats.py is the test, and it tells what is right. Change stats.py", ""]);
@@ -159,4 +161,14 @@ test("what is to be the last line goes below the last one", async () => {
   await step("fs.read", { path: "t.md" });
   expect(await step("fs.insert", { path: "t.md", below: "| 1 |", text: "| 3 |" })).toBe('nothing was added: it would not be last. The last line there is "| 2 |"');
   expect(await step("fs.insert", { path: "t.md", below: "| 2 |", text: "| 3 |" })).toBe("");
+});
+
+test("what the request calls a folder is not written as a file", async () => {
+  for (const [request, isRefused] of [["Put a.txt into a new folder called old.", true], ["put a.txt in the folder 'old'", true], ["Make an old folder for a.txt", true], ["Put the old notes in the folder x into old.", false], ["Write the text of the folder old.txt into old", false]] as const) {
+    using at = fixture();
+    writeFileSync(join(at.workspace, "a.txt"), "x\n");
+    const { offer, step } = bench(at, request, "change: create");
+    await offer();
+    expect([request, (await step("fs.write", { path: "old", content: "a.txt" }))?.startsWith("nothing was written: the request calls old a folder.")]).toEqual([request, isRefused]);
+  }
 });

@@ -32,3 +32,16 @@ test("asked for sizes, the largest file, also of the folders that a listing show
   expect(await hinted("fs.list", {}, "What is the biggest file?")).toBe("(2 folders: docs, src; 2 files; the largest file: docs/d.md, 396 bytes)");
   expect(await hinted("fs.find", { pattern: "b*" }, "What is the biggest file?")).toBe("(0 folders and 1 file)");
 });
+
+test("cells of a table that hold nothing are told", async () => {
+  const told = async (name: string, content: string): Promise<string> => {
+    using at = fixture();
+    writeFileSync(join(at.workspace, name), content);
+    const { details, text } = await at.call("fs.read", { path: name });
+    return hintOf({ role: "toolResult", toolCallId: "1", toolName: "fs.read", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("fs.read")]);
+  };
+  expect(await told("a.csv", "name,street,phone\nbakery,Mill Lane 4,\nforge,,555\n")).toBe("(empty: phone of bakery, street of forge)");
+  expect(await told("b.csv", "name,phone\nbakery,1\n")).toBe("");
+  expect(await told("c.txt", "name,phone\nbakery,\n")).toBe("");
+  expect(await told("d.csv", `name,phone\n${"x,\n".repeat(20)}`)).toBe("");
+});

@@ -1,6 +1,6 @@
 // table.compute on files of every kind that it reads: the right number, and what to do when there is none.
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../../src/core/limits.ts";
 import { operations } from "../../../src/tools/table/compute.ts";
@@ -191,7 +191,7 @@ test("what is no table, too large, or outside", async () => {
   writeFileSync(join(at.workspace, "large.csv"), Buffer.alloc(limits.tableBytesMax + 1, "a,b\n"));
   expect(await at.call("table.compute", { path: "large.csv", operation: "count" })).toMatchObject({ isError: true, text: "large.csv has 4.2 MB; table.compute takes at most 4.2 MB" });
   expect(await at.call("table.compute", { path: "peple.csv", operation: "count" })).toMatchObject({ isError: true, text: expect.stringContaining("did you mean people.csv?") });
-  expect(await at.call("table.compute", { path: ".", operation: "count" })).toMatchObject({ isError: true, text: expect.stringContaining("is a folder") });
+  expect(await at.call("table.compute", { path: ".", operation: "count" })).toMatchObject({ isError: true, text: expect.stringContaining("binary.csv is no text file") });
   writeFileSync(join(at.outside, "x.csv"), "a,b\n1,2\n");
   expect(await at.needs("table.compute", { path: join(at.outside, "x.csv"), operation: "count" })).toMatchObject([{ category: "fs_read_outside", silentFrom: 5 }]);
 });
@@ -221,4 +221,21 @@ test("in a text without columns a condition is about the lines that hold its wor
   writeFileSync(join(at.workspace, "f.md"), "# Cake\n\n- 300 g flour\n- 2 eggs\n- flour for the tin: brown\n");
   const rows = async (where: string): Promise<string> => (await at.call("table.compute", { path: "f.md", operation: "count", where })).text.split("\n[")[0] ?? "";
   expect([await rows("flour > 0"), await rows("flour = brown"), await rows("number > 200"), await rows("sugar > 0")]).toEqual(["count where flour > 0: 2 of 4 rows\n- 300 g flour\n- flour for the tin: brown", "count where flour = brown: 1 of 4 rows\n- flour for the tin: brown", "count where number > 200: 1 of 4 rows\n- 300 g flour", "count where sugar > 0: 0 of 4 rows"]);
+});
+
+test("the files of a folder are one table, without what links lead to", async () => {
+  using at = fixture();
+  for (const [week, hours] of [["01", 38], ["02", 41], ["03", 35]] as const) await at.call("fs.write", { path: `weeks/${week}.txt`, content: `hours: ${hours}\n` });
+  await at.call("fs.write", { path: "weeks/old/00.txt", content: "hours: 9\n" });
+  writeFileSync(join(at.outside, "04.txt"), "hours: 1000\n");
+  symlinkSync(join(at.outside, "04.txt"), join(at.workspace, "weeks/04.txt"));
+  const ask = async (args: object): Promise<string> => (await at.call("table.compute", { path: "weeks", ...args })).text;
+  expect(await ask({ operation: "sum" })).toStartWith("sum of number: 114 (3 rows)\n[the rows of 3 files;");
+  expect(await ask({ operation: "max", column: "number" })).toContain("row: line=hours: 41, number=41, file=weeks/02.txt");
+  expect((await ask({ operation: "sort_descending", column: "number" })).split("\n")[1]).toBe("weeks/02.txt: hours: 41");
+  await at.call("fs.write", { path: "weeks/x.csv", content: "a,b\n1,2\n" });
+  expect(await ask({ operation: "count" })).toBe("the files hold different tables. weeks/01.txt: The columns are line, number. weeks/x.csv: The columns are a, b. Name one of the files");
+  expect(await at.call("table.compute", { path: "weeks/old/..", operation: "count", where: "x" })).toMatchObject({ isError: true });
+  await at.call("fs.write", { path: "empty/a.bin", content: "x" });
+  expect((await at.call("table.compute", { path: "empty", operation: "count" })).text).toBe("empty holds no file with a table, such as .csv or .txt; name a file");
 });
