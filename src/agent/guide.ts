@@ -3,7 +3,7 @@
 import type { Engine } from "../core/engine.ts";
 import { isRecord } from "../core/is-record.ts";
 import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
-import { mentionedFiles, namedFiles } from "../core/named-files.ts";
+import { importedFiles, mentionedFiles, namedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
@@ -121,6 +121,17 @@ export class Guide {
     const { conversation, engine, signal, spend } = this.#options;
     if (engine.kind === "text") await settleForm(engine, signal, spend);
     await this.#plan.take(conversation);
+    await this.#tellForeign();
+  }
+
+  /** Asked for what everybody knows a small model looks for it in files. */
+  async #tellForeign(): Promise<void> {
+    const { messages, request } = this.#options.conversation;
+    const { work } = this.#plan;
+    const [first] = messages;
+    if (!first || messages.length > 1 || !work || work.isChange || !(work.kinds.has("search") || work.kinds.has("read")) || namedFiles(request).length > 0) return;
+    const names = await this.#view?.names();
+    if (names && !this.#options.conversation.note(first).includes(foreignNote) && (await this.#view?.isForeign(names.files, request))) this.#options.conversation.annotate(first, foreignNote);
   }
 
   /** Why a call must not run; undefined when it may. */
@@ -189,8 +200,10 @@ export class Guide {
       work,
       results,
       (result) => shownBy(result).some((file) => named.has(String(file))),
-      (result) => shownBy(result).length > 0 && mentionedFiles(contentText(result.content), files).some((file) => isNew(file, shownBy(result))),
+      (result) => shownBy(result).length > 0 && [...mentionedFiles(contentText(result.content), files), ...importedFiles(contentText(result.content), files)].some((file) => isNew(file, shownBy(result))),
     );
+    const shown = new Set(results.filter(({ isError }) => !isError).flatMap(shownBy));
+    if (work.kinds.size === 1 && work.kinds.has("read") && named.size > 0 && [...named].every((file) => shown.has(file) || isKnown(file, conversation.messages, tools))) this.#looking.noteAllRead();
   }
 
   /** A first request that needs no tool: a small model would look at whatever file there is. */
@@ -225,6 +238,7 @@ export class Guide {
 
 /** Below so many parameters; measured with models of 0.5 and 1.5 billion. */
 const verySmallMax = 1e9;
+const foreignNote = "(No file here speaks of this.)";
 const unknownNote = "(Nothing on this computer tells that: say that you can't know it.)";
 
 function callKey({ arguments: args, name }: ToolCall): string {

@@ -19,6 +19,7 @@ export class Looking {
   #hasFound = false;
   #strays = 0;
   #leadsOn = false;
+  #hasAll = false;
 
   /** @param isVerySmall whether the first thing that fits is enough */
   constructor(tools: readonly Tool[], isVerySmall: boolean) {
@@ -27,7 +28,12 @@ export class Looking {
   }
 
   get isOver(): boolean {
-    return this.#hasFound && !this.#leadsOn && this.#strays >= this.#straysMax;
+    return this.#hasFound && !this.#leadsOn && (this.#hasAll || this.#strays >= this.#straysMax);
+  }
+
+  /** All that the request names was read: what is near it only leads away. */
+  noteAllRead(): void {
+    this.#hasAll = true;
   }
 
   /**

@@ -25,6 +25,12 @@ export function mentionedFiles(text: string, files: readonly string[]): string[]
   return files.filter((path) => mentioned.has(path));
 }
 
+/** Which of these paths a program takes something from, by their names without ending: `from limits import MAX`. */
+export function importedFiles(text: string, files: readonly string[]): string[] {
+  const said = new Set((text.match(/^.*\b(?:import|from|require|include|source|use)\b.*$/gm) ?? []).flatMap((line) => line.match(/[\p{L}\p{N}_-]+/gu) ?? []));
+  return files.filter((path) => said.has(path.slice(path.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "")));
+}
+
 /** Whether a text holds this very path; a longer one that ends or begins so is another. */
 export function namesPath(text: string, path: string): boolean {
   return placeOf(path).test(text);

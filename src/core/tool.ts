@@ -91,6 +91,8 @@ export interface WorkspaceView {
   settings(path: string): Promise<readonly string[] | undefined>;
   /** What of a request stands in several of these files as it is written. */
   shared(files: readonly string[], request: string): Promise<readonly string[]>;
+  /** Whether none of these files has to do with a request, as far as its words tell. */
+  isForeign(files: readonly string[], request: string): Promise<boolean>;
 }
 
 /** What an engine is told about a tool. */

@@ -133,7 +133,7 @@ export class Session {
     if (signal.aborted) return this.#abortedOutcome();
     this.#approvals.forgetDenials();
     const message: UserMessage = { role: "user", content, timestamp: runtime.now() };
-    this.#conversation.annotate(message, tools.length === 0 ? "" : ((await describeWorkspace?.(contentText(content))) ?? ""));
+    this.#conversation.annotate(message, tools.length === 0 || engine.kind !== "text" ? "" : ((await describeWorkspace?.(contentText(content))) ?? ""));
     if (signal.aborted) return this.#abortedOutcome();
     const result = await runTurn(message, {
       turnIndex: this.#turnCount++,

@@ -25,7 +25,7 @@ export function fsEdit(options: ToolOptions): Tool<typeof FsEditArguments> {
     name: "fs.edit",
     description: "Replace a piece of text in a file.",
     schema: FsEditArguments,
-    serves: ["edit", "replace", "insert", "cut", "set"],
+    serves: ["edit", "insert", "cut", "set"],
     identity: ["path", "oldText", "replaceAll"],
     class: "write",
     quotes: { file: "path", text: "oldText" },

@@ -42,7 +42,7 @@ export function fsUnset(options: ToolOptions): Tool<typeof FsUnsetArguments> {
     name: "fs.unset",
     description: "Take a setting out of a JSON, INI or TOML file.",
     schema: FsUnsetArguments,
-    serves: ["set", "delete"],
+    serves: ["set", "cut", "delete"],
     isSpecial: true,
     ...changesFile<FsUnsetArguments>("fs.unset", options, unset),
   };

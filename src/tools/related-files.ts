@@ -28,6 +28,16 @@ export async function relatedFiles(workspace: string, home: string, files: reado
   return found.filter(({ weight }) => weight * 2 >= most).toSorted((a, b) => b.weight - a.weight).map(({ path, words }) => ({ path, words }));
 }
 
+/** Whether no file has a word of the request in its text or name; false where a text is too long to be looked through. */
+export async function isForeign(workspace: string, home: string, files: readonly string[], request: string): Promise<boolean> {
+  const wanted = wordsOf(request).filter((word) => !isCommonWord(word)).map(stemOf);
+  if (wanted.length === 0 || files.length === 0 || files.length > filesMax) return false;
+  const texts = await Promise.all(files.map((path) => fileText(workspace, home, path, smallFileBytesMax)));
+  if (texts.includes(undefined)) return false;
+  const said = new Set([...texts, ...files].flatMap((text) => wordsOf(text ?? "")).map(stemOf));
+  return !wanted.some((stem) => said.has(stem));
+}
+
 /** Names, words and quoted texts of a request that stand in several files as they are written: what may be replaced in all of them. None where it speaks of files of one kind. */
 export async function sharedTexts(workspace: string, home: string, files: readonly string[], request: string): Promise<string[]> {
   if (files.length < 2 || files.length > filesMax || saidEndings(request).length > 0) return [];

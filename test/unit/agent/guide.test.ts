@@ -188,3 +188,55 @@ test("an engine that no grammar binds is told and refused nothing of this", asyn
   expect((await offer()).tools.length).toBe(builtinTools(at.options).length);
   expect([await step("fs.write", { path: "f.txt", content: "x" }), await step("fs.append", { path: "f.txt", text: "y" }), await step("fs.append", { path: "f.txt", text: "y" })]).toEqual(["", "", ""]);
 });
+
+test("what everybody knows is not looked for: the model is told when no file speaks of it", async () => {
+  const told = async (text: string, plan: string): Promise<string> => {
+    using at = fixture();
+    writeFileSync(join(at.workspace, "a.txt"), "paint\n");
+    const { conversation, offer, request } = bench(at, text, plan);
+    await offer();
+    await offer();
+    return conversation.note(request);
+  };
+  expect([await told("Which river is the longest?", "answer: search"), await told("Which river is in a.txt?", "answer: read"), await told("Which paint?", "answer: read"), await told("Which folders are there?", "answer: list")]).toEqual(["(No file here speaks of this.)", "", "", ""]);
+});
+
+test("what is to be mended is run first, and tried in other ways as long as it fails", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.py"), "x = 1\n");
+  const { offer, step } = bench(at, "Run a.py, it fails: mend it.", "change: run, edit");
+  await offer();
+  await step("fs.read", { path: "a.py" });
+  const first = await offer();
+  expect([first.tools.map(({ name }) => name), first.mayReply, first.isVaried]).toEqual([["shell.run"], false, false]);
+  await step("shell.run", { command: "false" });
+  await offer();
+  await step("fs.edit", { path: "a.py", oldText: "x = 1", newText: "x = 2" });
+  await step("shell.run", { command: "false" });
+  const second = await offer();
+  expect([second.tools.some(({ name }) => name === "fs.edit"), second.mayReply, second.isVaried]).toEqual([true, false, true]);
+  await step("fs.edit", { path: "a.py", oldText: "x = 2", newText: "x = 3" });
+  await step("shell.run", { command: "true" });
+  const third = await offer();
+  expect([third.mayReply, third.isVaried]).toEqual([true, false]);
+});
+
+test("a change of files of one kind quotes no others", async () => {
+  using at = fixture();
+  for (const name of ["a.js", "b.txt"]) writeFileSync(join(at.workspace, name), "(c) 2020\n");
+  const { offer, step } = bench(at, "Make it 2021 in all .js files.", "change: replace");
+  await offer();
+  for (const path of ["a.js", "b.txt"]) await step("fs.read", { path });
+  expect((await offer()).options.seen).toEqual(["a.js"]);
+});
+
+test("a name in a long file is searched before that is changed, and what the search shows may be", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.py"), Array.from({ length: 800 }, (_, index) => `step_${index} = ${index}\n`).join(""));
+  const { offer, step } = bench(at, "Set step_311 in a.py to 5.", "change: edit");
+  expect((await offer()).tools.map(({ name }) => name)).toEqual(["fs.grep"]);
+  await step("fs.grep", { pattern: "step_311" });
+  const next = await offer();
+  expect([next.options.seen, next.tools.some(({ name }) => name === "fs.edit")]).toEqual([["a.py"], true]);
+  expect(await step("fs.edit", { path: "a.py", oldText: "step_311 = 311", newText: "step_311 = 5" })).not.toContain("have not read it");
+});

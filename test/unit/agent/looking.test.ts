@@ -48,3 +48,12 @@ test("a file that speaks of another one leads on, also a very small model", () =
   });
   expect(after).toEqual([false, false, true]);
 });
+
+test("all that was named is enough once it was read, unless it leads on", () => {
+  const looking = new Looking(tools, false);
+  looking.record(question("read"), [result("fs.read", "a")], () => true, () => true);
+  looking.noteAllRead();
+  expect(looking.isOver).toBe(false);
+  looking.record(question("read"), [result("fs.read", "b")]);
+  expect(looking.isOver).toBe(true);
+});

@@ -1,6 +1,6 @@
 // Which names a text holds.
 import { expect, test } from "bun:test";
-import { mentionedFiles, namesPath, namedFiles, namedFolders } from "../../../src/core/named-files.ts";
+import { importedFiles, mentionedFiles, namesPath, namedFiles, namedFolders, saidEndings } from "../../../src/core/named-files.ts";
 
 const files = ["a/notes.txt", "b/notes.txt", "report.txt", "monthly report.txt", "src/main.py", "src/main.pyc", "old/report.txt", "Makefile"];
 
@@ -28,4 +28,15 @@ test("files by their usual endings", () => {
 test("a path is named by itself, not by its name or by a longer one", () => {
   const args = JSON.stringify({ path: "test_stats.py", other: "b.txt" });
   expect(["test_stats.py", "stats.py", "b.txt", "sub/b.txt"].map((path) => namesPath(args, path))).toEqual([true, false, true, false]);
+});
+
+test("files of a kind, by pattern, ending or language", () => {
+  expect(saidEndings("Change it in all *.js and .TS files, the Python files and the md files of src.")).toEqual([".js", ".ts", ".py", ".md"]);
+  expect(saidEndings("Put both files into a.txt, v1.2 and the log file")).toEqual([]);
+});
+
+test("files that a program takes something from", () => {
+  const all = ["limits.py", "src/util.js", "a.py", "notes.txt"];
+  expect(importedFiles("from limits import MAX\nx = a\n", all)).toEqual(["limits.py"]);
+  expect(importedFiles("import { f } from './util.js';\nconst notes = 1;\n", all)).toEqual(["src/util.js"]);
 });

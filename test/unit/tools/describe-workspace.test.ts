@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeWorkspace } from "../../../src/tools/describe-workspace.ts";
+import { isForeign } from "../../../src/tools/related-files.ts";
 import { fixture } from "./fixture.ts";
 
 const put = (folder: string, ...paths: string[]): void => {
@@ -44,4 +45,13 @@ test("a folder with too many names is not looked through", async () => {
   using at = fixture();
   put(at.workspace, ...Array.from({ length: 320 }, (_, index) => `data/${index}.txt`));
   expect(await describeWorkspace(at.workspace, at.options.home, "read plan.txt")).toBe("");
+});
+
+test("no file has to do with a request when none has a word of it, as far as all could be looked through", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "notes.txt"), "buy paint\n");
+  const foreign = (request: string, files = ["notes.txt"]): Promise<boolean> => isForeign(at.workspace, at.options.home, files, request);
+  expect([await foreign("which river is the longest in Africa"), await foreign("Which paints do we need?"), await foreign("What do my notes say?"), await foreign("What is it?")]).toEqual([true, false, false, false]);
+  writeFileSync(join(at.workspace, "long.txt"), "x".repeat(100_000));
+  expect(await foreign("which river is the longest in Africa", ["notes.txt", "long.txt"])).toBe(false);
 });
