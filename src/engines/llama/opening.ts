@@ -145,7 +145,8 @@ async function loadModel(llama: Llama, plan: Plan, options: LlamaEngineOptions, 
   return open;
 }
 
-const apartContextSize = 1536;
+/** Tokens: the longest question, of what a request asks for (`agent/work-plan`), has about 1700, and a request comes behind it. */
+export const apartContextSize = 2560;
 
 /** Where nothing is asked for, the binding decides, which knows the models that can't. */
 function cacheOptions({ cacheType }: Plan, { flashAttention = "auto" }: LlamaEngineOptions): LlamaContextOptions {

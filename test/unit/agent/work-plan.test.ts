@@ -6,6 +6,7 @@ import { Conversation } from "../../../src/agent/conversation.ts";
 import { WorkPlan } from "../../../src/agent/work-plan.ts";
 import type { TextEngine, TextRequest } from "../../../src/core/engine.ts";
 import { usageOf, type Usage, type UserMessage } from "../../../src/core/message.ts";
+import { apartContextSize } from "../../../src/engines/llama/opening.ts";
 import type { ToolSpec } from "../../../src/core/tool.ts";
 import { accepts, parseGbnf } from "../../support/gbnf.ts";
 
@@ -92,3 +93,14 @@ describe("the grammar of a change", () => {
     expect([reply("change"), reply("answer")].map((text) => allows(text, { mayClaim: false }))).toEqual([false, true]);
   });
 });
+
+test("the question and a long request fit into the context that it is asked in", async () => {
+  const { requests, take } = bench(["answer: read"]);
+  await take(user("word ".repeat(1000)));
+  const characters = requests[0]?.chat.reduce((sum, { text }) => sum + text.length + turnMarksChars, 0) ?? Infinity;
+  expect(characters / charsPerToken).toBeLessThan(apartContextSize);
+});
+
+/** Measured with Qwen2.5's tokens: 4.7 a token; less for safety. */
+const charsPerToken = 4;
+const turnMarksChars = 30;
