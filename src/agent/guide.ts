@@ -3,14 +3,16 @@
 import type { Engine } from "../core/engine.ts";
 import { isRecord } from "../core/is-record.ts";
 import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
-import { importedFiles, mentionedFiles, namedFiles } from "../core/named-files.ts";
+import { importedFiles, mentionedFiles, namedFiles, namesPath } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
+import type { WorkKind } from "../core/work.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
 import { Doing } from "./doing.ts";
 import { settleForm } from "./form-choice.ts";
 import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
+import { leftBehind } from "./left-behind.ts";
 import { Looking } from "./looking.ts";
 import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { Objections } from "./objections.ts";
@@ -164,16 +166,30 @@ export class Guide {
     const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
     for (const call of calls.filter(({ id, name }) => classes.get(name) === "write" && done.has(id))) {
       this.#changes.add(callKey(call));
+      this.#objections?.noteMade(call);
       this.#changedPaths.add(call.arguments["path"]);
     }
     const vain = results.find(({ details }) => isRecord(details) && details["unchanged"] === true);
     if (this.#guard.hasChanged && vain) this.#repeated = vain.toolName;
+    await this.#tellLeft(calls, results, notes);
     const changed = results.findLast(({ isError, toolName }) => !isError && classes.get(toolName) !== "read");
     if (!changed || !this.#view || this.#missing().length === 0) return notes;
     this.#names = await this.#view.names();
     const reminder = this.#names && this.#plan.work ? this.#wanted?.reminder(this.#names, this.#plan.work) : undefined;
     notes.set(changed, [notes.get(changed), reminder].filter(Boolean).join("\n"));
     return notes;
+  }
+
+  async #tellLeft(calls: readonly ToolCall[], results: readonly ToolResultMessage[], notes: Map<ToolResultMessage, string>): Promise<void> {
+    const { conversation, tools } = this.#options;
+    const before = this.#names?.files;
+    for (const result of before === undefined ? [] : results.filter(({ isError }) => !isError)) {
+      const call = calls.find(({ id }) => id === result.toolCallId);
+      const tool = tools.find(({ name }) => name === result.toolName);
+      if (!call || !before || tool?.class !== "write") continue;
+      const left = leftBehind(call, tool, conversation.request, before, (await this.#view?.names())?.files ?? []);
+      if (left !== "") notes.set(result, [notes.get(result), left].filter(Boolean).join("\n"));
+    }
   }
 
   /** What the model saw is partly gone. */
@@ -202,8 +218,18 @@ export class Guide {
       (result) => shownBy(result).some((file) => named.has(String(file))),
       (result) => shownBy(result).length > 0 && [...mentionedFiles(contentText(result.content), files), ...importedFiles(contentText(result.content), files)].some((file) => isNew(file, shownBy(result))),
     );
-    const shown = new Set(results.filter(({ isError }) => !isError).flatMap(shownBy));
-    if (work.kinds.size === 1 && work.kinds.has("read") && named.size > 0 && [...named].every((file) => shown.has(file) || isKnown(file, conversation.messages, tools))) this.#looking.noteAllRead();
+    const done = results.filter(({ isError }) => !isError);
+    const shown = new Set(done.flatMap(shownBy));
+    const isRead = named.size > 0 && [...named].every((file) => shown.has(file) || isKnown(file, conversation.messages, tools));
+    if (isOnly(work, "read") ? isRead : isOnly(work, "list") && this.#isListed(calls, done)) this.#looking.noteAllSeen();
+  }
+
+  /** A folder that the request names was listed. */
+  #isListed(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): boolean {
+    const { conversation, tools } = this.#options;
+    const named = (this.#names?.folders ?? []).filter((folder) => folder !== "." && namesPath(conversation.request, folder));
+    const lists = new Set(tools.flatMap(({ name, serves }) => (serves?.includes("list") ? [name] : [])));
+    return results.some(({ toolCallId, toolName }) => lists.has(toolName) && named.includes(String(calls.find(({ id }) => id === toolCallId)?.arguments["path"])));
   }
 
   /** A first request that needs no tool: a small model would look at whatever file there is. */
@@ -240,6 +266,10 @@ export class Guide {
 const verySmallMax = 1e9;
 const foreignNote = "(No file here speaks of this.)";
 const unknownNote = "(Nothing on this computer tells that: say that you can't know it.)";
+
+function isOnly({ kinds }: Work, kind: WorkKind): boolean {
+  return kinds.size === 1 && kinds.has(kind);
+}
 
 function callKey({ arguments: args, name }: ToolCall): string {
   return JSON.stringify([name, args]);

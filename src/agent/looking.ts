@@ -31,8 +31,8 @@ export class Looking {
     return this.#hasFound && !this.#leadsOn && (this.#hasAll || this.#strays >= this.#straysMax);
   }
 
-  /** All that the request names was read: what is near it only leads away. */
-  noteAllRead(): void {
+  /** All that the request names was looked at: what is near it only leads away. */
+  noteAllSeen(): void {
     this.#hasAll = true;
   }
 

@@ -1,9 +1,10 @@
 // Why a call of a small model must not run as it is: it would do something else than the model means. What may be meant after
 // all is said once and then runs.
 import type { ToolCall } from "../core/message.ts";
-import { mentionedFiles } from "../core/named-files.ts";
+import { isTestName, mentionedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
+import { isFix } from "./fix-stage.ts";
 import { asListItem } from "./list-form.ts";
 import { markedArguments } from "./offer.ts";
 import { rootedName } from "./rooted-name.ts";
@@ -27,6 +28,8 @@ export class Objections {
   #hasBeenSaid = false;
   /** The last call was about something that the request does not speak of, after others that it does. */
   isStray = false;
+  /** What was put in the place of something, by file. */
+  readonly #written = new Map<string, string[]>();
   /** Ids of calls that were refused with what to write instead. */
   readonly advised = new Set<string>();
 
@@ -39,15 +42,32 @@ export class Objections {
   async to(call: ToolCall, state: ObjectionsState): Promise<string | undefined> {
     this.isStray = false;
     const tool = this.#tools.get(call.name);
-    const advice = tool && (tool.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state)) : await this.#toChange(call, tool, state));
+    const advice = tool && (tool.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state) ?? this.#once(otherRun(call, state))) : await this.#toChange(call, tool, state));
     if (advice !== undefined) this.advised.add(call.id);
     return advice;
   }
 
   async #toChange(call: ToolCall, tool: Tool, state: ObjectionsState): Promise<string | undefined> {
-    const stray = await this.#stray(call, tool, state);
+    const stray = this.#rewrite(call, tool, state) ?? (await this.#stray(call, tool, state));
     if (stray !== undefined) return stray;
     return this.#once(doubtOf(call, tool, state.names) ?? folderAsFile(call, tool, state) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)));
+  }
+
+  /** Takes a change that was made. */
+  noteMade({ arguments: args, name }: ToolCall): void {
+    const { quotes } = this.#tools.get(name) ?? {};
+    const [path, text] = [quotes && args[quotes.file], args["newText"]];
+    if (typeof path === "string" && typeof text === "string" && text.trim().length >= writtenCharsMin) this.#written.set(path, [...(this.#written.get(path) ?? []), text.trim()]);
+  }
+
+  /** A small model that has done what was asked changes it back. What is to be mended may need that. */
+  #rewrite(call: ToolCall, tool: Tool, { work }: ObjectionsState): string | undefined {
+    const [path, text] = tool.quotes ? [call.arguments[tool.quotes.file], call.arguments[tool.quotes.text]] : [];
+    if (typeof path !== "string" || typeof text !== "string" || work === undefined || isFix(work)) return undefined;
+    if (!this.#written.get(path)?.some((written) => text.includes(written) && !String(call.arguments["newText"]).includes(written))) return undefined;
+    const objection = this.#once(`nothing more was changed: you wrote this in ${path} yourself. When all is done, tell the user what you did`);
+    this.isStray = objection !== undefined;
+    return objection;
   }
 
   /** A small model that has done what was asked goes on with what is next to it, or takes the wrong line at first. */
@@ -109,6 +129,9 @@ export class Objections {
   }
 }
 
+/** Shorter texts may stand anywhere. */
+const writtenCharsMin = 3;
+
 /** Without anything that the shell puts in. */
 const printsOnly = /^\s*(?:echo|printf)\b[^|&;<>`$]*$/;
 
@@ -162,11 +185,15 @@ const folderWords = "folder|directory|subfolder|ordner|verzeichnis|dossier|carpe
 /** A small model that should make a test pass changes the test. */
 function testChanged({ arguments: args }: ToolCall, tool: Tool, { names, request, work }: ObjectionsState): string | undefined {
   const { path } = args;
-  if (tool.class !== "write" || typeof path !== "string" || !isTest(path) || !work?.kinds.has("run") || !work.kinds.has("edit")) return undefined;
-  const other = mentionedFiles(request, names?.files ?? []).find((file) => !isTest(file));
+  if (tool.class !== "write" || typeof path !== "string" || !isTestName(path) || !work || !isFix(work)) return undefined;
+  const other = mentionedFiles(request, names?.files ?? []).find((file) => !isTestName(file));
   return other === undefined || !names?.files.includes(path) ? undefined : `nothing was changed: ${path} is the test, and it tells what is right. Change ${other}`;
 }
 
-function isTest(path: string): boolean {
-  return /(?:^|[/_.-])(?:test|spec)s?(?:[/_.-]|$)/i.test(path);
+/** Asked why a test fails a small model runs the code that it tests, which says nothing. */
+function otherRun({ arguments: args }: ToolCall, { names, request, work }: ObjectionsState): string | undefined {
+  const test = mentionedFiles(request, names?.files ?? []).find(isTestName);
+  const stem = test?.slice(test.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "");
+  if (test === undefined || stem === undefined || !work || !isFix(work)) return undefined;
+  return Object.values(args).some((value) => typeof value === "string" && (value.includes(stem) || /\btest/.test(value))) ? undefined : `nothing was run: what is wrong is told by ${test}. Run that`;
 }

@@ -2,6 +2,7 @@
 // that really exist, and none of the calls that can bring nothing new. The prompt is made from the same offer.
 import { z } from "zod";
 import { isRecord } from "../core/is-record.ts";
+import { standingIn } from "../core/said-replacements.ts";
 import type { ToolSpec, WorkspaceNames } from "../core/tool.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 
@@ -26,6 +27,8 @@ export interface OfferOptions {
   quotable?: ReadonlyMap<string, string>;
   /** What the request may want replaced in all files: a tool that takes a folder works on all of them then. */
   shared?: readonly string[];
+  /** What the request says is to be replaced: where a file holds it, a tool that replaces a text everywhere takes that. */
+  replaced?: readonly string[];
   /** The request speaks of the beginning of something: a quote may be left empty to name that. */
   isAtTop?: boolean;
   /** For a tool whose quote was not found: the file, and the texts that may be quoted from it. */
@@ -63,7 +66,7 @@ export function offeredArguments(tool: ToolSpec, options: OfferOptions = {}): Ob
 
 /** The same, apart for each file whose text the arguments may quote; a quote marked `oneLine` ends with its line, one that `mayBeEmpty` may hold nothing. */
 export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): ObjectSchema[] {
-  const { isAtTop = false, quotable, quotes, seen, shared = [] } = options;
+  const { isAtTop = false, quotable, quotes, replaced = [], seen, shared = [] } = options;
   if (tool.quotes && tool.takesFolder && shared.length > 0) {
     const any = offeredArguments(tool, { revealed: options.revealed ?? new Set() });
     return any ? [{ ...any, properties: { ...any.properties, [tool.quotes.file]: { enum: ["."] }, [tool.quotes.text]: { enum: shared } } }] : [];
@@ -74,6 +77,8 @@ export function offeredVariants(tool: ToolSpec, options: OfferOptions = {}): Obj
   const marks = isRecord(offered.properties[text]) ? offered.properties[text] : {};
   const exact = seen.flatMap((name) => {
     const held = quotable.get(name);
+    const said = held !== undefined && tool.takesFolder ? standingIn(held, replaced) : [];
+    if (said.length > 0) return [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { enum: said } } }];
     return held === undefined || held.trim() === "" ? [] : [{ ...offered, properties: { ...offered.properties, [file]: { enum: [name] }, [text]: { ...marks, mayBeEmpty: marks["mayBeEmpty"] === true && isAtTop, piecesOf: held } } }];
   });
   const others = seen.filter((name) => !quotable.has(name));

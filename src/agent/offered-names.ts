@@ -1,5 +1,6 @@
 // What of the workspace a step's grammar knows: names that exist or are wanted, columns, settings, texts that may be quoted or replaced.
 import { mentionedFiles } from "../core/named-files.ts";
+import { saidReplacements } from "../core/said-replacements.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { LoopGuard } from "./loop-guard.ts";
@@ -16,10 +17,11 @@ export async function offeredNames(state: StepState, { changeable, names, seen }
     mayMake: work === undefined || guard.isStuck || work.kinds.has("create"),
     shared: await sharedIn(state, view),
     isAtTop: topWord.test(request),
+    replaced: work?.isChange === true && work.kinds.has("replace") && !guard.isStuck ? saidReplacements(request) : [],
     quotes: await quotesFor(tools, guard, view),
   };
   if (!names) return free;
-  const known = { ...names, columns: await columnsOf(seen, names, request, view), ...(await settingsOf(seen, view)) };
+  const known = { ...names, columns: await columnsOf(seen, names, request, view), ...(await settingsOf(seen, request, view)) };
   return { ...free, names: known, seen: changeable, quotable: await quotable(isQuoting ? changeable : [], view) };
 }
 
@@ -85,7 +87,11 @@ async function sharedIn({ existing, guard, messages, work }: StepState, view: Wo
   return isWide ? view.shared(existing.files, request) : [];
 }
 
-async function settingsOf(seen: readonly string[], view: WorkspaceView): Promise<{ settings?: string[] }> {
+/** Those that the request names by their last part, where it names some: behind a name a small model writes on. */
+async function settingsOf(seen: readonly string[], request: string, view: WorkspaceView): Promise<{ settings?: string[] }> {
   const known = new Set((await Promise.all(seen.map((file) => view.settings(file)))).flat());
-  return known.has(undefined) || known.size > settingsMax ? {} : { settings: [...known].filter((key) => key !== undefined) };
+  if (known.has(undefined) || known.size > settingsMax) return {};
+  const settings = [...known].filter((key) => key !== undefined);
+  const said = settings.filter((key) => new RegExp(`(?<![\\p{L}\\p{N}_])${RegExp.escape(key.slice(key.lastIndexOf(".") + 1))}(?![\\p{L}\\p{N}_])`, "iu").test(request));
+  return { settings: said.length > 0 ? said : settings };
 }

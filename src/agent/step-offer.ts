@@ -1,9 +1,10 @@
 // What one step offers a model: the tools, without those it is going in circles with; for a text engine also the names that
 // exist, the lines that it may quote, the arguments it may use and the calls it must not make again.
-import { mentionedFiles, saidEndings } from "../core/named-files.ts";
+import { isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { lookKinds, makingKinds } from "../core/work.ts";
+import { type FixStage, fixStage, fixTools, isFix } from "./fix-stage.ts";
 import type { ForbiddenObject } from "./grammar.ts";
 import { isKnown, isShown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
@@ -56,7 +57,7 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
   if (state.isInVain) return { tools: left.filter((tool) => tool.class === "read" && !tool.isSpecial), forbidden: guard.forbidden({}), options: state.existing ? { names: state.existing } : {}, mayReply: true };
   const known = knownFiles(state);
   const offered = offeredTools(left, state, known);
-  const isUnfinished = known.missed.length > 0 || isUnrun(offered, state) || isUnmended(state);
+  const isUnfinished = known.missed.length > 0 || isUnrun(offered, state) || known.stage !== undefined;
   if (isEnough && !isUnfinished) return replyOnly;
   const options = await offeredNames(state, known, view, offered.some((tool) => tool.quotes));
   const isQuestion = work?.isChange === false;
@@ -71,13 +72,8 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
     isUnfinished,
     mayClaim: !guard.hasNothingToReport && (isAbsent || missing.length === 0),
     isChange: work?.isChange === true && !guard.hasChanged,
-    isVaried: work !== undefined && isFix(work) && guard.hasChanged && guard.hasFailedRun,
+    isVaried: known.stage === "edit" && (guard.hasChanged || guard.isStuck),
   };
-}
-
-/** Something does not work: what the request names is looked at, and run, before anything of it is changed. */
-function isFix({ isChange, kinds }: Work): boolean {
-  return isChange && kinds.has("run") && kinds.has("edit");
 }
 
 export interface KnownFiles {
@@ -88,6 +84,8 @@ export interface KnownFiles {
   changeable: readonly string[];
   /** The request names them, and nothing looked at them yet. */
   missed: readonly string[];
+  /** Of what is to be mended. */
+  stage: FixStage | undefined;
   /** A very small model changes the files that the request names, and once it has seen them it looks at nothing else. */
   mayLook: boolean;
 }
@@ -98,29 +96,31 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
   const named = mentionedFiles(requestIn(messages), all?.files ?? []);
   const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard, work);
   const endings = saidEndings(requestIn(messages));
+  const stage = fixStage({ guard, work, missed, seen });
   const isFirstLook = work !== undefined && isFix(work) && !guard.hasChanged;
   const isBound = isVerySmall && work?.isChange === true && !work.kinds.has("run") && named.length > 0 && !guard.isStuck;
   return {
-    names: all && missed.length > 0 && (work?.isChange === false || isFirstLook) ? { ...all, files: missed } : all,
+    stage,
+    names: all && missed.length > 0 && (work?.isChange === false || isFirstLook) ? { ...all, files: missed } : all && stage === "look" ? { ...all, files: all.files.filter((file) => !isTestName(file)) } : all,
     seen,
-    changeable: isBound ? seen.filter((file) => named.includes(file)) : seen.filter((file) => named.length > 0 || endings.length === 0 || endings.some((end) => file.toLowerCase().endsWith(end))),
+    changeable: stage === "edit" ? seen.filter((file) => !isTestName(file)) : isBound ? seen.filter((file) => named.includes(file)) : seen.filter((file) => named.length > 0 || endings.length === 0 || endings.some((end) => file.toLowerCase().endsWith(end))),
     missed,
     mayLook: !isBound || named.some((file) => !seen.includes(file)),
   };
 }
 
-function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed }: KnownFiles): Tool[] {
+function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed, stage }: KnownFiles): Tool[] {
+  const mending = stage ? fixTools(stage, left) : [];
+  if (mending.length > 0) return mending;
   const { guard, missing = [], work } = state;
   const isQuestion = work?.isChange === false;
   const reading = isQuestion && guard.steps > 0 && missed.length > 0 ? left.filter((tool) => tool.class === "read" && (tool.serves?.includes("read") || isFor(tool, work))) : [];
-  const fits = fitting(left, guard, work).filter((tool) => tool.class !== "write" || missed.length === 0 || work === undefined || !isFix(work));
+  const fits = fitting(left, guard, work).filter((tool) => tool.class !== "write" || work === undefined || !isFix(work) || missed.length === 0);
   const chosen = reading.length > 0 ? reading : work && !mayLook ? withoutLooks(fits, work) : fits;
   // In the place of a file that is not there a small model reads another one and takes that for the answer.
   const isReading = (tool: Tool): boolean => tool.serves?.includes("read") === true;
   const isOutOfPlace = (tool: Tool): boolean => (isQuestion ? isReading(tool) && missing.length > 0 : missing.length > 0 && work !== undefined && changesOnly(tool));
   const offered = chosen.filter((tool) => !guard.fruitless.has(tool.name) && !isOutOfPlace(tool));
-  const shell = offered.filter((tool) => tool.class === "shell");
-  if (missed.length === 0 && shell.length > 0 && work !== undefined && isFix(work) && !guard.hasChanged && !guard.hasRun && !guard.isStuck) return shell;
   const isSearch = work !== undefined && offered.some(isReading) && (work.isChange || !offered.some(({ isSpecial }) => isSpecial)) && isSearched(state, missed);
   return isSearch ? left.filter((tool) => tool.serves?.includes("search")) : offered;
 }
@@ -154,11 +154,6 @@ function isUnrun(offered: readonly Tool[], { existing, guard, messages, work }: 
   if (!work?.kinds.has("run") || guard.isStuck || guard.hasRun || !offered.some((tool) => tool.class === "shell")) return false;
   const request = requestIn(messages);
   return runWord.test(request) || (work.isChange ? [...work.kinds][0] === "run" : mentionedFiles(request, existing?.files ?? []).length > 0);
-}
-
-/** It was changed and still fails. */
-function isUnmended({ guard, work }: StepState): boolean {
-  return work !== undefined && isFix(work) && guard.hasChanged && guard.hasFailedRun && !guard.isStuck;
 }
 
 /** As what is to be done: "which version do we run" wants nothing run. */

@@ -49,6 +49,11 @@ export function saidEndings(text: string): string[] {
   return [...new Set(ends.map((end) => end.toLowerCase()))];
 }
 
+/** Whether a file tests others, by its name. */
+export function isTestName(path: string): boolean {
+  return /(?:^|[/_.-])(?:test|spec)s?(?:[/_.-]|$)/i.test(path);
+}
+
 /** Folders that a text names inside those that exist, and that are not there themselves. */
 export function namedFolders(text: string, folders: readonly string[]): string[] {
   const found = text.match(/(?<![\w/.~:@-])(?:\.\/)?[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_-]+)+(?![\w./-]*\w)/gu) ?? [];

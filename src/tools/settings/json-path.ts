@@ -26,7 +26,7 @@ export function labelOf(list: unknown): string | undefined {
 /** @throws ToolError when the key leads through what has no parts */
 export function pathOf(root: unknown, key: string): JsonPath | NewElement {
   if (isRecord(root) && Object.hasOwn(root, key)) return [key];
-  const parts = key.replace(/^\$?\./, "").replace(/\[(\d+)\]/g, ".$1").split(".");
+  const parts = key.replace(/^\$?\./, "").replace(/\[(-?\d+)\]/g, ".$1").split(".");
   const { path, rest, value } = walk(root, parts);
   if (path.length === 0 && parts.length > 1) {
     const inner = innerPath(root, parts);
@@ -63,7 +63,7 @@ function walk(root: unknown, parts: readonly string[]): Walked {
 function stepTo(value: unknown, part: string): string | number | undefined {
   if (isRecord(value)) return Object.hasOwn(value, part) ? part : undefined;
   if (!Array.isArray(value)) return undefined;
-  if (/^\d+$/.test(part) && Number(part) < value.length) return Number(part);
+  if (/^-?\d+$/.test(part) && value.at(Number(part)) !== undefined) return (Number(part) + value.length) % value.length;
   const label = labelOf(value);
   const index = label === undefined ? value.indexOf(part) : value.findIndex((element) => String(element[label]).toLowerCase() === part.toLowerCase());
   return index < 0 ? undefined : index;

@@ -210,15 +210,34 @@ test("what is to be mended is run first, and tried in other ways as long as it f
   const first = await offer();
   expect([first.tools.map(({ name }) => name), first.mayReply, first.isVaried]).toEqual([["shell.run"], false, false]);
   await step("shell.run", { command: "false" });
-  await offer();
-  await step("fs.edit", { path: "a.py", oldText: "x = 1", newText: "x = 2" });
-  await step("shell.run", { command: "false" });
   const second = await offer();
-  expect([second.tools.some(({ name }) => name === "fs.edit"), second.mayReply, second.isVaried]).toEqual([true, false, true]);
+  expect([second.tools.map(({ name }) => name), second.mayReply, second.isVaried]).toEqual([["fs.edit"], false, false]);
+  await step("fs.edit", { path: "a.py", oldText: "x = 1", newText: "x = 1" });
+  expect((await offer()).isVaried).toBe(true);
+  await step("fs.edit", { path: "a.py", oldText: "x = 1", newText: "x = 2" });
+  expect((await offer()).tools.map(({ name }) => name)).toEqual(["shell.run"]);
+  await step("shell.run", { command: "false" });
+  const again = await offer();
+  expect([again.tools.map(({ name }) => name), again.mayReply, again.isVaried]).toEqual([["fs.edit"], false, true]);
   await step("fs.edit", { path: "a.py", oldText: "x = 2", newText: "x = 3" });
   await step("shell.run", { command: "true" });
   const third = await offer();
   expect([third.mayReply, third.isVaried]).toEqual([true, false]);
+});
+
+test("where only the test is named, what it tests is looked for before anything is changed", async () => {
+  using at = fixture();
+  for (const name of ["test_a.py", "a.py"]) writeFileSync(join(at.workspace, name), "x = 1\n");
+  const { offer, step } = bench(at, "test_a.py fails, mend the code.", "change: run, edit");
+  await offer();
+  await step("fs.read", { path: "test_a.py" });
+  expect(await step("shell.run", { command: "python3 a.py" })).toBe("nothing was run: what is wrong is told by test_a.py. Run that");
+  await step("shell.run", { command: "python3 test_a.py; false" });
+  const look = await offer();
+  expect([look.tools.map(({ name }) => name), look.options.names?.files]).toEqual([["fs.read"], ["a.py"]]);
+  await step("fs.read", { path: "a.py" });
+  const edit = await offer();
+  expect([edit.tools.map(({ name }) => name), edit.options.seen]).toEqual([["fs.edit"], ["a.py"]]);
 });
 
 test("a change of files of one kind quotes no others", async () => {
@@ -239,4 +258,27 @@ test("a name in a long file is searched before that is changed, and what the sea
   const next = await offer();
   expect([next.options.seen, next.tools.some(({ name }) => name === "fs.edit")]).toEqual([["a.py"], true]);
   expect(await step("fs.edit", { path: "a.py", oldText: "step_311 = 311", newText: "step_311 = 5" })).not.toContain("have not read it");
+});
+
+test("files like the one that was moved are told, where the request names none", async () => {
+  const told = async (request: string, from: string): Promise<string | undefined> => {
+    using at = fixture();
+    for (const name of ["test_a.py", "test_b.py", "a.py"]) writeFileSync(join(at.workspace, name), "x = 1\n");
+    const { offer, step } = bench(at, request, "change: move");
+    await offer();
+    return await step("fs.move", { from, to: `new/${from}` });
+  };
+  expect([await told("put the two test files into new", "test_a.py"), await told("put test_a.py into new", "test_a.py"), await told("put the two test files into new", "a.py")]).toEqual(["(still there: test_b.py)", "", ""]);
+});
+
+test("what was written in the turn is not changed back", async () => {
+  using at = fixture();
+  for (const name of ["a.js", "b.js"]) writeFileSync(join(at.workspace, name), "// (c) 2024 K\n");
+  const { offer, step } = bench(at, "Make the year 2026 instead of 2024 in all .js files.", "change: replace");
+  await offer();
+  for (const path of ["a.js", "b.js"]) await step("fs.read", { path });
+  for (const path of ["a.js", "b.js"]) expect(await step("fs.replace", { path, oldText: "(c) 2024", newText: "(c) 2026" })).toBe("");
+  expect(await step("fs.replace", { path: "a.js", oldText: "(c) 2026 K", newText: "(c) 2024" })).toBe("nothing more was changed: you wrote this in a.js yourself. When all is done, tell the user what you did");
+  expect((await offer()).tools).toEqual([]);
+  expect(await step("fs.edit", { path: "b.js", oldText: "// (c) 2026 K", newText: "// x" })).toContain("you wrote this in b.js yourself");
 });

@@ -52,7 +52,7 @@ test("a file that speaks of another one leads on, also a very small model", () =
 test("all that was named is enough once it was read, unless it leads on", () => {
   const looking = new Looking(tools, false);
   looking.record(question("read"), [result("fs.read", "a")], () => true, () => true);
-  looking.noteAllRead();
+  looking.noteAllSeen();
   expect(looking.isOver).toBe(false);
   looking.record(question("read"), [result("fs.read", "b")]);
   expect(looking.isOver).toBe(true);

@@ -48,6 +48,7 @@ const settings: [name: string, file: string, before: string, key: string, value:
   ["a new element of a list", "a.json", menu, "items.tea.price", "2", menu.replace("\n  ]", ',\n    {\n      "dish": "tea",\n      "price": 2\n    }\n  ]').replace("}\n,", "},")],
   ["a new element, the list is found", "a.json", '{"items":[{"dish":"pie","price":6}]}', "tea.price", "2", '{"items":[{"dish":"pie","price":6},{"dish":"tea","price":2}]}'],
   ["an element of two members by its name alone", "a.json", '{"items":[{"dish":"pie","price":6}]}', "items.tea", "2", '{"items":[{"dish":"pie","price":6},{"dish":"tea","price":2}]}'],
+  ["the last element of a list", "a.json", '{"n":[1,2]}', "n[-1]", "3", '{"n":[1,3]}'],
   ["a list that is the whole file", "a.json", '[{"dish":"pie","price":6}]', "pie.price", "7", '[{"dish":"pie","price":7}]'],
   ["a byte order mark", "a.json", '\xef\xbb\xbf{"a":1}', "a", "2", '\xef\xbb\xbf{"a":2}'],
 ];
