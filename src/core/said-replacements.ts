@@ -12,7 +12,7 @@ const pairs: readonly [pattern: RegExp, old: 1 | 2][] = [
 /** Names and words that are to be replaced, each once, as they are written; no numbers, which mean something else at each place. */
 export function saidReplacements(request: string): string[] {
   const found = pairs.flatMap(([pattern, old]) => [...request.matchAll(pattern)].map((match) => (match[old] ?? "").replace(/^(["'`])(.*)\1$/, "$2")));
-  return [...new Set(found)].filter((text) => /\p{L}/u.test(text) && !isCommonWord(text));
+  return [...new Set(found)].filter((text) => /\p{L}/u.test(text) && !isCommonWord(text) && !/^(?:changed|moved|renamed)$/i.test(text));
 }
 
 /** Those of them that stand in a text by themselves, as they are written there. */
