@@ -82,6 +82,7 @@ export class Guide {
     if (isLastStep || this.#guard.onlyReply) return replyOnly;
     if (this.#view && !signal.aborted) await this.#know();
     if (this.#isTalk()) return this.#replyAtOnce();
+    if (this.#isForeignSearch()) return replyOnly;
     this.#names = await this.#view?.names();
     if (this.#names) this.#want(conversation.request, this.#names);
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
@@ -126,7 +127,7 @@ export class Guide {
     await this.#tellForeign();
   }
 
-  /** Asked for what everybody knows a small model looks for it in files. */
+  /** Asked for what everybody knows a small model looks for it in files, and does not know it any more when it finds nothing. */
   async #tellForeign(): Promise<void> {
     const { messages, request } = this.#options.conversation;
     const { work } = this.#plan;
@@ -237,6 +238,14 @@ export class Guide {
     const { messages, request } = this.#options.conversation;
     const { work } = this.#plan;
     return work?.kinds.size === 1 && isTalk(work) && messages.length === 1 && namedFiles(request).length === 0;
+  }
+
+  /** What is to be searched for stands in no file. */
+  #isForeignSearch(): boolean {
+    const { messages } = this.#options.conversation;
+    const [first] = messages;
+    const { work } = this.#plan;
+    return work !== undefined && isOnly(work, "search") && messages.length === 1 && first !== undefined && this.#options.conversation.note(first).includes(foreignNote);
   }
 
   /** Asked for what it can't know, a small model makes something up. */

@@ -53,7 +53,7 @@ export function fsRead(options: ToolOptions): Tool<typeof FsReadArguments> {
 
 function emptyText(path: unknown, text: string): string | undefined {
   const empty = typeof path === "string" && /\.[ct]sv$/i.test(path) ? emptyCells(text) : [];
-  return empty.length === 0 ? undefined : `empty: ${empty.join(", ")}`;
+  return empty.length === 0 ? undefined : `${empty.join(", ")}: ${empty.length === 1 ? "the cell is" : "these cells are"} empty`;
 }
 
 async function readText(file: OpenFile, place: Place, args: FsReadArguments, bomBytes: number, context: ToolContext): Promise<ToolResult> {

@@ -33,7 +33,7 @@ export function fsReplace(options: ToolOptions): Tool<typeof FsReplaceArguments>
     name: "fs.replace",
     description: "Replace a word or text everywhere in a file.",
     schema: FsReplaceArguments,
-    serves: ["replace", "edit"],
+    serves: ["replace"],
     identity: ["path", "oldText"],
     class: "write",
     quotes: { file: "path", text: "oldText" },

@@ -45,7 +45,7 @@ export function editOf(place: Place, before: Buffer, { newText, oldText }: TextP
   if (lines.length > 1 && scope === "one") {
     const distinct = [...new Set(lines)];
     const some = distinct.slice(0, lineNumbersMax).join(", ") + (distinct.length > lineNumbersMax ? ", …" : "");
-    throw new ToolError(`oldText is in ${place.shown} ${lines.length} times, on lines ${some}; add the lines around it to oldText, or replace them all with fs.replace. Nothing was changed.`);
+    throw new ToolError(`oldText is in ${place.shown} ${lines.length} times, on lines ${some}; put the line above the one that is meant into oldText too, or replace them all with fs.replace. Nothing was changed.`);
   }
   const repeated = scope === "one" ? repeatedLines(before, oldText, newText) : [];
   if (repeated.length > 0) throw new ToolError(`newText ends with what follows oldText in ${place.shown} already, and it would be there twice:\n${repeated.join("\n")}\nPut these lines into oldText too, or leave them out of newText. Nothing was changed.`);

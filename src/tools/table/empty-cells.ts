@@ -3,10 +3,10 @@ import { delimitedTable } from "./delimited.ts";
 
 const toldMax = 5;
 
-/** `phone of bakery`, one each; none where there are many. */
+/** `no phone of bakery`, one each; none where there are many. */
 export function emptyCells(text: string): string[] {
   const table = delimitedTable(text, [",", ";", "\t"]);
   if (table?.header === undefined) return [];
-  const empty = table.rows.flatMap(({ cells }) => cells.flatMap((cell, index) => (cell.trim() === "" && (cells[0] ?? "") !== "" ? [`${table.columns[index]} of ${cells[0]}`] : [])));
+  const empty = table.rows.flatMap(({ cells }) => cells.flatMap((cell, index) => (cell.trim() === "" && (cells[0] ?? "") !== "" ? [`no ${table.columns[index]} of ${cells[0]}`] : [])));
   return empty.length > toldMax ? [] : empty;
 }

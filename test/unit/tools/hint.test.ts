@@ -40,7 +40,7 @@ test("cells of a table that hold nothing are told", async () => {
     const { details, text } = await at.call("fs.read", { path: name });
     return hintOf({ role: "toolResult", toolCallId: "1", toolName: "fs.read", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("fs.read")]);
   };
-  expect(await told("a.csv", "name,street,phone\nbakery,Mill Lane 4,\nforge,,555\n")).toBe("(empty: phone of bakery, street of forge)");
+  expect(await told("a.csv", "name,street,phone\nbakery,Mill Lane 4,\nforge,,555\n")).toBe("(no phone of bakery, no street of forge: these cells are empty)");
   expect(await told("b.csv", "name,phone\nbakery,1\n")).toBe("");
   expect(await told("c.txt", "name,phone\nbakery,\n")).toBe("");
   expect(await told("d.csv", `name,phone\n${"x,\n".repeat(20)}`)).toBe("");
