@@ -12,7 +12,7 @@ import { Doing } from "./doing.ts";
 import { settleForm } from "./form-choice.ts";
 import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
-import { leftBehind } from "./left-behind.ts";
+import { leftNotes } from "./left-behind.ts";
 import { Looking } from "./looking.ts";
 import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { Objections } from "./objections.ts";
@@ -172,25 +172,16 @@ export class Guide {
     }
     const vain = results.find(({ details }) => isRecord(details) && details["unchanged"] === true);
     if (this.#guard.hasChanged && vain) this.#repeated = vain.toolName;
-    await this.#tellLeft(calls, results, notes);
+    if (this.#view && this.#plan.work?.isChange) {
+      const left = await leftNotes(calls, results, { tools: this.#options.tools, request: this.#options.conversation.request, work: this.#plan.work, view: this.#view, before: this.#names?.files ?? [] });
+      for (const [result, note] of left) notes.set(result, [notes.get(result), note].filter(Boolean).join("\n"));
+    }
     const changed = results.findLast(({ isError, toolName }) => !isError && classes.get(toolName) !== "read");
     if (!changed || !this.#view || this.#missing().length === 0) return notes;
     this.#names = await this.#view.names();
     const reminder = this.#names && this.#plan.work ? this.#wanted?.reminder(this.#names, this.#plan.work) : undefined;
     notes.set(changed, [notes.get(changed), reminder].filter(Boolean).join("\n"));
     return notes;
-  }
-
-  async #tellLeft(calls: readonly ToolCall[], results: readonly ToolResultMessage[], notes: Map<ToolResultMessage, string>): Promise<void> {
-    const { conversation, tools } = this.#options;
-    const before = this.#names?.files;
-    for (const result of before === undefined ? [] : results.filter(({ isError }) => !isError)) {
-      const call = calls.find(({ id }) => id === result.toolCallId);
-      const tool = tools.find(({ name }) => name === result.toolName);
-      if (!call || !before || tool?.class !== "write") continue;
-      const left = leftBehind(call, tool, conversation.request, before, (await this.#view?.names())?.files ?? []);
-      if (left !== "") notes.set(result, [notes.get(result), left].filter(Boolean).join("\n"));
-    }
   }
 
   /** What the model saw is partly gone. */

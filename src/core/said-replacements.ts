@@ -15,6 +15,13 @@ export function saidReplacements(request: string): string[] {
   return [...new Set(found)].filter((text) => /\p{L}/u.test(text) && !isCommonWord(text) && !/^(?:changed|moved|renamed)$/i.test(text));
 }
 
+/** Texts in quotes that are to be taken out: `remove the lines with 'a' and 'b'`. */
+export function saidRemovals(request: string): string[] {
+  const parts = request.split(/[.;!?]\s|,\s*(?:and|but|then)\s/).filter((part) => /\b(?:remove|delete|drop|strip|take\b.*\bout|get rid of)\b/i.test(part));
+  const quoted = parts.flatMap((part) => [...part.matchAll(/(?<![\p{L}\p{N}])(["'`])([^"'`\n]+)\1(?![\p{L}\p{N}])/gu)].map(([, , text = ""]) => text));
+  return [...new Set(quoted)];
+}
+
 /** Those of them that stand in a text by themselves, as they are written there. */
 export function standingIn(text: string, wanted: readonly string[]): string[] {
   const found = wanted.flatMap((one) => text.match(new RegExp(`(?<![\\p{L}\\p{N}_])${RegExp.escape(one)}(?![\\p{L}\\p{N}_])`, "giu")) ?? []);

@@ -282,3 +282,13 @@ test("what was written in the turn is not changed back", async () => {
   expect((await offer()).tools).toEqual([]);
   expect(await step("fs.edit", { path: "b.js", oldText: "// (c) 2026 K", newText: "// x" })).toContain("you wrote this in b.js yourself");
 });
+
+test("what still stands there is told beside a change", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.py"), "row = 1\nprint(row)\nrows = 2\n");
+  const { offer, step } = bench(at, "Rename the variable row to line in a.py.", "change: replace");
+  await offer();
+  await step("fs.read", { path: "a.py" });
+  expect(await step("fs.edit", { path: "a.py", oldText: "row = 1", newText: "line = 1" })).toBe("(still in a.py: row)");
+  expect(await step("fs.replace", { path: "a.py", oldText: "row", newText: "line" })).toBe("");
+});

@@ -1,6 +1,6 @@
 // What a request wants replaced, read off its words.
 import { expect, test } from "bun:test";
-import { saidReplacements, standingIn } from "../../../src/core/said-replacements.ts";
+import { saidRemovals, saidReplacements, standingIn } from "../../../src/core/said-replacements.ts";
 
 test.each([
   ["Rename the variable row to line and rows to lines.", ["row", "rows"]],
@@ -16,4 +16,9 @@ test.each([
 
 test("what stands in a text by itself, in its own capitals", () => {
   expect(standingIn("Row 1: rows of a row", ["row", "column"])).toEqual(["Row", "row"]);
+});
+
+test("what is to be taken out, in quotes", () => {
+  const removed = (request: string): string[] => saidRemovals(request);
+  expect([removed("Remove the lines that print 'x' and \"y z\" from a.py, and make the others say 'w'."), removed("Don't say 'x'. Take `b` out of the list"), removed("Remove the cat's line")]).toEqual([["x", "y z"], ["b"], []]);
 });

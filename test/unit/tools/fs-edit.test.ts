@@ -56,7 +56,7 @@ const failures: [name: string, before: string, args: Record<string, unknown>, te
   ["absent", "def f(a, b):\n    return a+b\n", { oldText: "return a + b", newText: "return a - b" }, "oldText is not in f (0 places), so nothing was changed; the nearest is line 2:\n2:     return a+b"],
   ["nothing like it", "abc\n", { oldText: "zzzzzz", newText: "" }, "oldText is not in f (0 places), so nothing was changed; no line resembles it; read the file first"],
   ["empty file", "", { oldText: "a", newText: "" }, "oldText is not in f (0 places), so nothing was changed; the file is empty"],
-  ["ambiguous", "a\nb\na\n", { oldText: "a", newText: "c" }, "oldText is in f 2 times, on lines 1, 3; add the lines around it to oldText, or replace them all with fs.replace. Nothing was changed."],
+  ["ambiguous", "a\nb\na\n", { oldText: "a", newText: "c" }, "oldText is in f 2 times, on lines 1, 3; put the line above the one that is meant into oldText too, or replace them all with fs.replace. Nothing was changed."],
   ["what follows written again", "def f(a):\r\n    b = a * 2\r\n    return b\r\n", { oldText: "def f(a):", newText: "def f(a, c):\n    b = a * 2\n    return b" }, "newText ends with what follows oldText in f already, and it would be there twice:\n    b = a * 2\n    return b\nPut these lines into oldText too, or leave them out of newText. Nothing was changed."],
   ["the same", "a\n", { oldText: "a", newText: "a" }, "newText is the same as oldText (line ends are kept as they are); f was not changed"],
   ["binary", "a\0b", { oldText: "a", newText: "b" }, "f is a binary file; fs.edit takes plain text only"],
