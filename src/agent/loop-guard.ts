@@ -179,8 +179,9 @@ export class LoopGuard {
   #remember(made: Made): void {
     const changed = !made.isError && !made.isRepeat && made.tool.class !== "read";
     if (changed) this.#hasChanged = true;
-    if (made.tool.class === "shell") this.#hasFailedRun = made.isError;
-    if (made.tool.class === "shell") this.#hasRun = true;
+    const isRun = made.tool.class === "shell" && !made.isAdvised;
+    if (isRun) this.#hasFailedRun = made.isError;
+    if (isRun) this.#hasRun = true;
     else if (changed) this.#hasRun = false;
     if (changed) this.#excluded = new Set();
     if (changed) this.#made = this.#made.filter(isChange);

@@ -24,6 +24,7 @@ export class Objections {
   /** Files that the model may write anew: made in this turn, or it was told what would be lost. */
   readonly #ownFiles = new Set<string>();
   readonly #doubted = new Set<string>();
+  #otherRuns = 0;
   /** The request spoke of what an earlier call was about. */
   #hasBeenSaid = false;
   /** The last call was about something that the request does not speak of, after others that it does. */
@@ -42,7 +43,7 @@ export class Objections {
   async to(call: ToolCall, state: ObjectionsState): Promise<string | undefined> {
     this.isStray = false;
     const tool = this.#tools.get(call.name);
-    const advice = tool && (tool.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state) ?? this.#once(otherRun(call, state))) : await this.#toChange(call, tool, state));
+    const advice = tool && (tool.class === "shell" ? (rootedName(call, state.names, state.request) ?? vainCommand(call, state) ?? this.#otherRun(call, state)) : await this.#toChange(call, tool, state));
     if (advice !== undefined) this.advised.add(call.id);
     return advice;
   }
@@ -51,6 +52,16 @@ export class Objections {
     const stray = this.#rewrite(call, tool, state) ?? (await this.#stray(call, tool, state));
     if (stray !== undefined) return stray;
     return this.#once(doubtOf(call, tool, state.names) ?? folderAsFile(call, tool, state) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)));
+  }
+
+  /** Asked why a test fails a small model runs the code that it tests, which says nothing. */
+  #otherRun({ arguments: args }: ToolCall, { names, request, work }: ObjectionsState): string | undefined {
+    const test = mentionedFiles(request, names?.files ?? []).find(isTestName);
+    const stem = test?.slice(test.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "");
+    const isMeant = Object.values(args).some((value) => typeof value === "string" && (value.includes(stem ?? "") || /\btests?\b/.test(value)));
+    if (test === undefined || isMeant || !work || !isFix(work) || this.#otherRuns >= otherRunsMax) return undefined;
+    this.#otherRuns += 1;
+    return `nothing was run: what is wrong is told by ${test}. Run ${test}`;
   }
 
   /** Takes a change that was made. */
@@ -129,6 +140,7 @@ export class Objections {
   }
 }
 
+const otherRunsMax = 3;
 /** Shorter texts may stand anywhere. */
 const writtenCharsMin = 3;
 
@@ -188,12 +200,4 @@ function testChanged({ arguments: args }: ToolCall, tool: Tool, { names, request
   if (tool.class !== "write" || typeof path !== "string" || !isTestName(path) || !work || !isFix(work)) return undefined;
   const other = mentionedFiles(request, names?.files ?? []).find((file) => !isTestName(file));
   return other === undefined || !names?.files.includes(path) ? undefined : `nothing was changed: ${path} is the test, and it tells what is right. Change ${other}`;
-}
-
-/** Asked why a test fails a small model runs the code that it tests, which says nothing. */
-function otherRun({ arguments: args }: ToolCall, { names, request, work }: ObjectionsState): string | undefined {
-  const test = mentionedFiles(request, names?.files ?? []).find(isTestName);
-  const stem = test?.slice(test.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "");
-  if (test === undefined || stem === undefined || !work || !isFix(work)) return undefined;
-  return Object.values(args).some((value) => typeof value === "string" && (value.includes(stem) || /\btest/.test(value))) ? undefined : `nothing was run: what is wrong is told by ${test}. Run that`;
 }

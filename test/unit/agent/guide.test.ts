@@ -231,7 +231,8 @@ test("where only the test is named, what it tests is looked for before anything 
   const { offer, step } = bench(at, "test_a.py fails, mend the code.", "change: run, edit");
   await offer();
   await step("fs.read", { path: "test_a.py" });
-  expect(await step("shell.run", { command: "python3 a.py" })).toBe("nothing was run: what is wrong is told by test_a.py. Run that");
+  expect(await step("shell.run", { command: "python3 a.py" })).toBe("nothing was run: what is wrong is told by test_a.py. Run test_a.py");
+  expect((await offer()).tools.map(({ name }) => name)).toEqual(["shell.run"]);
   await step("shell.run", { command: "python3 test_a.py; false" });
   const look = await offer();
   expect([look.tools.map(({ name }) => name), look.options.names?.files]).toEqual([["fs.read"], ["a.py"]]);
