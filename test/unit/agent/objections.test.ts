@@ -79,7 +79,7 @@ test("a test that tells what is right is not changed to make it pass, unless it 
   expect((await offer()).options.names?.files).toEqual(["stats.py"]);
   await step("fs.read", { path: "stats.py" });
   expect((await offer()).tools.map(({ name }) => name)).toEqual(["shell.run"]);
-  await step("shell.run", { command: "false" });
+  await step("shell.run", { command: "python3 test_stats.py; false" });
   expect((await offer()).tools.some(({ name }) => name === "fs.edit")).toBe(true);
   const args = { path: "test_stats.py", oldText: "x = 1", newText: "x = 2" };
   expect([await step("fs.edit", args), await step("fs.edit", args)]).toEqual(["nothing was changed: test_stats.py is the test, and it tells what is right. Change stats.py", ""]);
