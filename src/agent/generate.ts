@@ -1,11 +1,12 @@
 // One generation, whatever the engine: a text engine is bound by the grammar and its text is read as an action; an action
 // engine's calls of `reply` and `finish` become text. What comes out is the same for both.
 import type { ActionEngine, ActionEvent, Engine, TextEngine, TextEvent } from "../core/engine.ts";
-import type { ThinkingLevel } from "../core/message.ts";
+import { addUsage, type ThinkingLevel, usageOf } from "../core/message.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
 import { formOf } from "./chosen-form.ts";
 import { renderConversation, type SystemText } from "./prompt.ts";
+import { type Rewrite, rewriteChat, rewriteGrammar, rewritten } from "./rewrite.ts";
 import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
 import type { StepOffer } from "./step-offer.ts";
@@ -45,7 +46,8 @@ export function generate(options: GenerateOptions): Generation {
   const { engine } = options;
   if (engine.kind === "action") return { events: fromActionEngine(engine, options), rawText: () => undefined };
   const written: string[] = [];
-  return { events: fromTextEngine(engine, options, written), rawText: () => written.join("") };
+  const { rewrite } = options.offer;
+  return { events: rewrite ? fromRewrite(engine, rewrite, options, written) : fromTextEngine(engine, options, written), rawText: () => written.join("") };
 }
 
 async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions): AsyncGenerator<ActionEvent, void, void> {
@@ -67,6 +69,47 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
 /** At a lower one a small model writes the same once more. */
 const variedTemperature = 0.8;
 
+const contentKeptChars = 400;
+
+/** The file's new text as a call that writes it; where that is not to be had, a step as any other. */
+async function* fromRewrite(engine: TextEngine, rewrite: Rewrite, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
+  const { signal } = options;
+  let accepted: ActionEvent | undefined;
+  let content: string | undefined;
+  let spent = usageOf({});
+  for (let count = rewrite.tries; content === undefined && count < rewrite.tries + rewrite.triesMax && !signal.aborted; count += 1) {
+    let answer = "";
+    for await (const event of engine.complete({ purpose: "plan", chat: rewriteChat(rewrite), grammar: rewriteGrammar(rewrite), ...samplingOf(options.sampling, count), maxTokens: rewriteTokensMax, signal })) {
+      if (event.type === "progress") yield event;
+      else if (event.type === "prompt_accepted") accepted ??= event;
+      else if (event.type === "text") answer += event.text;
+      else if (event.type === "ended" || event.type === "failed") spent = addUsage(spent, event.usage);
+    }
+    content = rewritten(rewrite, answer);
+  }
+  if (content === undefined || signal.aborted) {
+    for await (const event of fromTextEngine(engine, options, written)) yield event.type === "ended" || event.type === "failed" ? { ...event, usage: addUsage(spent, event.usage) } : event;
+    return;
+  }
+  const { close, open } = formOf(engine).call("change", writingTool);
+  const kept = content.length > contentKeptChars ? `${content.slice(0, contentKeptChars).toWellFormed()}…` : content;
+  written.push(open + JSON.stringify({ path: rewrite.path, content: kept }) + close);
+  if (accepted) yield accepted;
+  const args = { path: rewrite.path, content };
+  yield { type: "call_start", index: 0, name: writingTool };
+  yield { type: "call_delta", index: 0, delta: JSON.stringify(args) };
+  yield { type: "call_end", index: 0, arguments: args };
+  yield { type: "ended", stop: "end", usage: spent };
+}
+
+const writingTool = "fs.write";
+const rewriteTokensMax = 1000;
+
+/** @param count answers before this one */
+function samplingOf(sampling: Sampling, count: number): Sampling {
+  return count === 0 ? sampling : { ...sampling, temperature: Math.max(sampling.temperature, variedTemperature), seed: (sampling.seed ?? 0) + count };
+}
+
 /** A small model that makes more calls at once makes the same ones again. */
 const callsMax = 4;
 
@@ -80,8 +123,7 @@ async function* fromTextEngine(engine: TextEngine, options: GenerateOptions, wri
   const runaway = new AbortController();
   const signal = AbortSignal.any([options.signal, runaway.signal]);
   const { thinkingTokensMax = 0, forbidEmpty } = options;
-  const sampling = offer.isVaried ? { ...options.sampling, temperature: Math.max(options.sampling.temperature, variedTemperature) } : options.sampling;
-  const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty, ...sampling, ...(thinkingTokensMax > 0 ? { thinkingTokensMax } : {}), signal });
+  const stream = engine.complete({ purpose: "step", chat, grammar, forbidEmpty, ...samplingOf(options.sampling, offer.isVaried ? 1 : 0), ...(thinkingTokensMax > 0 ? { thinkingTokensMax } : {}), signal });
   const thought = new ThoughtBlock();
   for await (const given of stream) {
     if (given.type === "text" && guard.push(given.text)) runaway.abort();

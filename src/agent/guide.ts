@@ -3,12 +3,12 @@
 import type { Engine } from "../core/engine.ts";
 import { isRecord } from "../core/is-record.ts";
 import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
-import { importedFiles, mentionedFiles, namedFiles, namesPath } from "../core/named-files.ts";
+import { importedFiles, mentionedFiles, namesPath } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
-import type { WorkKind } from "../core/work.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
 import { Doing } from "./doing.ts";
+import { isFix } from "./fix-stage.ts";
 import { settleForm } from "./form-choice.ts";
 import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
@@ -18,9 +18,12 @@ import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { Objections } from "./objections.ts";
 import { fileArguments, offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
+import { repliesAtOnce } from "./reply-at-once.ts";
+import { changedText } from "./rewrite.ts";
+import { Rewriting, type RewritingState } from "./rewriting.ts";
 import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
 import { WantedNames } from "./wanted-names.ts";
-import { isTalk, type Work, WorkPlan } from "./work-plan.ts";
+import { isOnly, type Work, WorkPlan } from "./work-plan.ts";
 
 export interface GuideOptions {
   engine: Engine;
@@ -41,6 +44,7 @@ export class Guide {
   readonly #plan: WorkPlan;
   readonly #looking: Looking;
   readonly #doing: Doing;
+  readonly #rewriting = new Rewriting();
   readonly #isVerySmall: boolean;
   /** What existed before the last step; undefined where that is not asked for. */
   #names: WorkspaceNames | undefined;
@@ -81,18 +85,31 @@ export class Guide {
     const { conversation, signal, tools } = this.#options;
     if (isLastStep || this.#guard.onlyReply) return replyOnly;
     if (this.#view && !signal.aborted) await this.#know();
-    if (this.#isTalk()) return this.#replyAtOnce();
-    if (this.#isForeignSearch()) return replyOnly;
+    if (await repliesAtOnce(conversation, this.#plan.work, this.#view)) return replyOnly;
     this.#names = await this.#view?.names();
     if (this.#names) this.#want(conversation.request, this.#names);
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
     const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(), isInVain: await this.#isInVain() });
     const isOver = this.#repeated !== undefined || this.#objections?.isStray === true;
     if (isOver && offer.isUnfinished !== true && offer.mayClaim !== false) return replyOnly;
+    const rewriting = this.#rewritingState(offer);
+    if (rewriting && offer.isUnfinished !== true && this.#rewriting.isDone(rewriting)) return replyOnly;
+    if (rewriting && this.#rewriting.isGivenUp(rewriting)) return this.#replyFailed();
+    const rewrite = rewriting && (offer.isUnfinished !== true || offer.stage === "edit") ? await this.#rewriting.next(rewriting) : undefined;
     const next = this.#without(offer);
     this.#repeated = undefined;
     this.#tellSpecial(next);
-    return next;
+    if (rewrite) this.#objections?.allowRewrite(rewrite.path);
+    return rewrite ? { ...next, rewrite } : next;
+  }
+
+  /** undefined where the model can't be asked for a file apart from the conversation, and while something else comes first. */
+  #rewritingState({ seen, stage }: StepOffer): RewritingState | undefined {
+    const { conversation, engine } = this.#options;
+    const { work } = this.#plan;
+    if (engine.kind !== "text" || engine.answersApart?.() !== true || !this.#view || !work || !this.#names || !seen || this.#inVain || this.#missing().length > 0) return undefined;
+    if (isFix(work) && stage !== "edit") return undefined;
+    return { work, request: conversation.request, files: this.#names.files, seen, messages: conversation.messages, view: this.#view };
   }
 
   /** Anew for what the user says while the turn goes on. */
@@ -124,17 +141,6 @@ export class Guide {
     const { conversation, engine, signal, spend } = this.#options;
     if (engine.kind === "text") await settleForm(engine, signal, spend);
     await this.#plan.take(conversation);
-    await this.#tellForeign();
-  }
-
-  /** Asked for what everybody knows a small model looks for it in files, and does not know it any more when it finds nothing. */
-  async #tellForeign(): Promise<void> {
-    const { messages, request } = this.#options.conversation;
-    const { work } = this.#plan;
-    const [first] = messages;
-    if (!first || messages.length > 1 || !work || work.isChange || !(work.kinds.has("search") || work.kinds.has("read")) || namedFiles(request).length > 0) return;
-    const names = await this.#view?.names();
-    if (names && !this.#options.conversation.note(first).includes(foreignNote) && (await this.#view?.isForeign(names.files, request))) this.#options.conversation.annotate(first, foreignNote);
   }
 
   /** Why a call must not run; undefined when it may. */
@@ -166,6 +172,12 @@ export class Guide {
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
     const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
     for (const call of calls.filter(({ id, name }) => classes.get(name) === "write" && done.has(id))) {
+      const { last } = this.#rewriting;
+      if (last && call.arguments["path"] === last.path && typeof call.arguments["content"] === "string") {
+        this.#rewriting.noteChanged();
+        const result = results.find(({ toolCallId }) => toolCallId === call.id);
+        if (result) notes.set(result, changedText(last, call.arguments["content"]));
+      }
       this.#changes.add(callKey(call));
       this.#objections?.noteMade(call);
       this.#changedPaths.add(call.arguments["path"]);
@@ -224,26 +236,11 @@ export class Guide {
     return results.some(({ toolCallId, toolName }) => lists.has(toolName) && named.includes(String(calls.find(({ id }) => id === toolCallId)?.arguments["path"])));
   }
 
-  /** A first request that needs no tool: a small model would look at whatever file there is. */
-  #isTalk(): boolean {
-    const { messages, request } = this.#options.conversation;
-    const { work } = this.#plan;
-    return work?.kinds.size === 1 && isTalk(work) && messages.length === 1 && namedFiles(request).length === 0;
-  }
-
-  /** What is to be searched for stands in no file. */
-  #isForeignSearch(): boolean {
-    const { messages } = this.#options.conversation;
-    const [first] = messages;
-    const { work } = this.#plan;
-    return work !== undefined && isOnly(work, "search") && messages.length === 1 && first !== undefined && this.#options.conversation.note(first).includes(foreignNote);
-  }
-
-  /** Asked for what it can't know, a small model makes something up. */
-  #replyAtOnce(): StepOffer {
+  /** A small model says of what it tried that it works. */
+  #replyFailed(): StepOffer {
     const { conversation } = this.#options;
-    const [request] = conversation.messages;
-    if (request && this.#plan.work?.kinds.has("unknown") && conversation.note(request) === "") conversation.annotate(request, unknownNote);
+    const last = conversation.messages.at(-1);
+    if (last?.role === "toolResult" && !conversation.note(last).includes(failedNote)) conversation.annotate(last, failedNote);
     return replyOnly;
   }
 
@@ -264,12 +261,7 @@ export class Guide {
 
 /** Below so many parameters; measured with models of 0.5 and 1.5 billion. */
 const verySmallMax = 1e9;
-const foreignNote = "(No file here speaks of this.)";
-const unknownNote = "(Nothing on this computer tells that: say that you can't know it.)";
-
-function isOnly({ kinds }: Work, kind: WorkKind): boolean {
-  return kinds.size === 1 && kinds.has(kind);
-}
+const failedNote = "(It still fails: tell the user so.)";
 
 function callKey({ arguments: args, name }: ToolCall): string {
   return JSON.stringify([name, args]);

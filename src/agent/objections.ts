@@ -64,6 +64,11 @@ export class Objections {
     return `nothing was run: what is wrong is told by ${test}. Run ${test}`;
   }
 
+  /** The whole of the file was before the model when it was asked for its new text. */
+  allowRewrite(path: string): void {
+    this.#ownFiles.add(path);
+  }
+
   /** Takes a change that was made. */
   noteMade({ arguments: args, name }: ToolCall): void {
     const { quotes } = this.#tools.get(name) ?? {};

@@ -10,6 +10,7 @@ import { isKnown, isShown } from "./known-files.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
 import { offeredNames, requestIn } from "./offered-names.ts";
+import type { Rewrite } from "./rewrite.ts";
 import { isFor, isTalk, type Work } from "./work-plan.ts";
 
 export interface StepOffer {
@@ -24,6 +25,12 @@ export interface StepOffer {
   isUnfinished?: boolean;
   /** The user wants something changed, and nothing is yet. */
   isChange?: boolean;
+  /** Of what is to be mended; undefined where nothing is. */
+  stage?: FixStage | undefined;
+  /** Files that were looked at. */
+  seen?: readonly string[];
+  /** A file whose whole new text is asked for first; the rest is offered where that brings none. */
+  rewrite?: Rewrite;
   /** What the model is surest of did not help: it should try something else. */
   isVaried?: boolean;
 }
@@ -72,6 +79,8 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
     isUnfinished,
     mayClaim: !guard.hasNothingToReport && (isAbsent || missing.length === 0),
     isChange: work?.isChange === true && !guard.hasChanged,
+    stage: known.stage,
+    seen: known.seen,
     isVaried: known.stage === "edit" && (guard.hasChanged || guard.isStuck),
   };
 }

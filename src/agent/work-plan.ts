@@ -152,6 +152,10 @@ export function isFor({ serves }: Pick<ToolSpec, "serves">, { kinds }: Work): bo
   return serves === undefined || serves.some((kind) => kinds.has(kind));
 }
 
+export function isOnly({ kinds }: Work, kind: WorkKind): boolean {
+  return kinds.size === 1 && kinds.has(kind);
+}
+
 /** Nothing on this computer is needed for it, or can help. */
 export function isTalk({ kinds }: Work): boolean {
   return kinds.has("talk") || kinds.has("unknown");

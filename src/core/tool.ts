@@ -85,6 +85,8 @@ export interface WorkspaceView {
   lines(path: string): Promise<readonly string[] | undefined>;
   /** The whole of a text file that is small enough to be quoted under a grammar, with LF line ends; undefined for anything else. */
   text(path: string): Promise<string | undefined>;
+  /** The whole of a small text file as it is on disk; undefined for anything else. */
+  exact(path: string): Promise<string | undefined>;
   /** The columns of the tables in a small text file; undefined for anything else. */
   columns(path: string): Promise<readonly string[] | undefined>;
   /** The keys of a small configuration file, with their sections; undefined for anything else. */

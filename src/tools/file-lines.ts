@@ -22,6 +22,13 @@ export async function fileText(workspace: string, home: string, path: string, mo
   return smallText(workspace, home, path, most) || undefined;
 }
 
+/** The whole of it as it is, with its line ends and byte order mark; undefined when it is no small text file in UTF-8. */
+export async function exactText(workspace: string, home: string, path: string): Promise<string | undefined> {
+  const bytes = smallBytes(workspace, home, path, smallFileBytesMax);
+  const text = bytes?.toString("utf8");
+  return text === undefined || !Buffer.from(text, "utf8").equals(bytes ?? Buffer.alloc(0)) ? undefined : text;
+}
+
 /** The columns of the tables in it, each once; undefined when it is no small text file. */
 export async function fileColumns(workspace: string, home: string, path: string): Promise<string[] | undefined> {
   const text = smallText(workspace, home, path, smallFileBytesMax);
@@ -45,14 +52,18 @@ export async function fileSettings(workspace: string, home: string, path: string
 }
 
 function smallText(workspace: string, home: string, path: string, most: number): string | undefined {
+  const bytes = smallBytes(workspace, home, path, most);
+  const text = bytes && new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
+  return text?.includes("\uFFFD") ? undefined : text;
+}
+
+function smallBytes(workspace: string, home: string, path: string, most: number): Buffer | undefined {
   try {
     const { descriptor } = openForReading(locate(path, workspace, home));
     try {
       if (fstatSync(descriptor).size > most) return undefined;
       const bytes = readFileSync(descriptor);
-      if (kindOf(bytes).kind !== "text") return undefined;
-      const text = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n");
-      return text.includes("\uFFFD") ? undefined : text;
+      return kindOf(bytes).kind === "text" ? bytes : undefined;
     } finally {
       closeSync(descriptor);
     }

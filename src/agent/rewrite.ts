@@ -1,0 +1,85 @@
+// A small file is changed best when the model writes it anew as it writes text anywhere: apart from the conversation, in a fenced
+// block, told nothing but the file and the request. As quotes and replacements in JSON a small model repeats what it saw.
+import type { ChatMessage } from "../core/engine.ts";
+import { repetition } from "./gbnf.ts";
+
+export interface Rewrite {
+  path: string;
+  /** What the file held when it was first asked for, byte for byte. */
+  content: string;
+  /** Other files that the request speaks of. */
+  beside: readonly { path: string; content: string }[];
+  request: string;
+  /** What was said by the command that failed. */
+  failure?: string;
+  /** Lines are to be taken out. */
+  mayShrink: boolean;
+  /** Answers that were asked for before and did not help: each further one is sampled in another way. */
+  tries: number;
+  /** How many may be asked for now, as long as they are of no use. */
+  triesMax: number;
+}
+
+const system = "You edit files. Change only what is asked for; everything else stays exactly as it is.";
+const failureCharsMax = 600;
+
+export function rewriteChat({ beside, content, failure, path, request }: Rewrite): ChatMessage[] {
+  const shown = [...beside, { path, content }].map((file) => block(file.path, file.content));
+  const failed = failure === undefined ? "" : `Now it ends with:\n${failure.slice(-failureCharsMax).toWellFormed()}\n\n`;
+  return [
+    { role: "system", text: system },
+    { role: "user", text: `${shown.join("\n")}\n${request}\n\n${failed}Write the whole new ${path}.` },
+  ];
+}
+
+function block(path: string, content: string): string {
+  const fence = fenceOf(content);
+  return `${path}:\n${fence}\n${plain(content).replace(/(?<!\n)$/, "\n")}${fence}\n`;
+}
+
+/** One block with a fence of its own, and nothing else. */
+export function rewriteGrammar({ content }: Rewrite): string {
+  const fence = fenceOf(content);
+  return `root ::= "${fence}" [a-z]{0,12} "\\n" line* "${fence}"\nline ::= "\`"${repetition(0, fence.length - 1)} ([^\`\\n\\r\\x00] [^\\n\\r\\x00]*)? "\\n"`;
+}
+
+/** Longer than any that begins a line of the text. */
+function fenceOf(content: string): string {
+  const longest = Math.max(2, ...[...content.matchAll(/^`{3,}/gm)].map(([ticks]) => ticks.length));
+  return "`".repeat(longest + 1);
+}
+
+/** The file's new content; undefined for a block that is not whole, that changes nothing, or that leaves out most of the file. */
+export function rewritten(rewrite: Rewrite, answer: string): string | undefined {
+  const fence = fenceOf(rewrite.content);
+  const start = answer.indexOf("\n") + 1;
+  if (start === 0 || !answer.trimEnd().endsWith(`\n${fence}`)) return undefined;
+  const text = answer.slice(start, answer.lastIndexOf(fence));
+  const after = inStyleOf(rewrite.content, text);
+  const [linesBefore, linesAfter] = [rewrite.content, after].map((one) => one.split("\n").filter((line) => line.trim() !== "").length) as [number, number];
+  const isLoss = linesAfter === 0 || (!rewrite.mayShrink && linesAfter * 2 < linesBefore);
+  return isLoss || after === rewrite.content ? undefined : after;
+}
+
+/** With the line ends, the byte order mark and the open or closed end that the file has, and its blanks behind lines that stay. */
+function inStyleOf(before: string, text: string): string {
+  const blanks = new Map(plain(before).split("\n").filter((line) => line !== line.trimEnd()).map((line) => [line.trimEnd(), line]));
+  const lines = text.replace(/\n$/, "").split("\n").map((line) => blanks.get(line) ?? line);
+  const ended = lines.join("\n") + (/\n$/.test(before) || before === "" ? "\n" : "");
+  return (before.startsWith("\uFEFF") ? "\uFEFF" : "") + (before.includes("\r\n") ? ended.replaceAll("\n", "\r\n") : ended);
+}
+
+function plain(content: string): string {
+  return content.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+}
+
+const changedLinesMax = 12;
+const lineCharsMax = 120;
+
+/** What the model is told of its change: the lines that went and came. */
+export function changedText({ content, path }: Rewrite, after: string): string {
+  const [old, now] = [content, after].map((text) => plain(text).split("\n"));
+  const without = (lines: readonly string[] = [], others: readonly string[] = [], sign: string): string[] => lines.filter((line) => line.trim() !== "" && !others.includes(line)).map((line) => `${sign} ${line.slice(0, lineCharsMax)}`);
+  const lines = [...without(old, now, "-"), ...without(now, old, "+")];
+  return `(changed in ${path}:\n${lines.slice(0, changedLinesMax).join("\n")}${lines.length > changedLinesMax ? `\nand ${lines.length - changedLinesMax} more lines` : ""})`;
+}
