@@ -65,7 +65,7 @@ export function rewritten(rewrite: Rewrite, answer: string): string | undefined 
 function inStyleOf(before: string, text: string): string {
   const blanks = new Map(plain(before).split("\n").filter((line) => line !== line.trimEnd()).map((line) => [line.trimEnd(), line]));
   const lines = text.replace(/\n$/, "").split("\n").map((line) => blanks.get(line) ?? line);
-  const ended = lines.join("\n") + (/\n$/.test(before) || before === "" ? "\n" : "");
+  const ended = lines.join("\n") + (before.endsWith("\n") || before === "" ? "\n" : "");
   return (before.startsWith("\uFEFF") ? "\uFEFF" : "") + (before.includes("\r\n") ? ended.replaceAll("\n", "\r\n") : ended);
 }
 
