@@ -29,6 +29,8 @@ export class Objections {
   #hasBeenSaid = false;
   /** The last call was about something that the request does not speak of, after others that it does. */
   isStray = false;
+  /** Files that were written as a whole in this turn. */
+  readonly #wholeFiles = new Set<string>();
   /** What was put in the place of something, by file. */
   readonly #written = new Map<string, string[]>();
   /** Ids of calls that were refused with what to write instead. */
@@ -70,14 +72,21 @@ export class Objections {
   }
 
   /** Takes a change that was made. */
-  noteMade({ arguments: args, name }: ToolCall): void {
-    const { quotes } = this.#tools.get(name) ?? {};
+  noteMade(call: ToolCall): void {
+    const { arguments: args, name } = call;
+    const tool = this.#tools.get(name);
+    const parsed = tool?.rewrites && tool.schema.safeParse(args);
+    const whole = parsed?.success ? tool?.rewrites?.(parsed.data) : undefined;
+    if (whole) this.#wholeFiles.add(whole.path);
+    const { quotes } = tool ?? {};
     const [path, text] = [quotes && args[quotes.file], args["newText"]];
     if (typeof path === "string" && typeof text === "string" && text.trim().length >= writtenCharsMin) this.#written.set(path, [...(this.#written.get(path) ?? []), text.trim()]);
   }
 
   /** A small model that has done what was asked changes it back. What is to be mended may need that. */
   #rewrite(call: ToolCall, tool: Tool, { work }: ObjectionsState): string | undefined {
+    const { path: file } = call.arguments;
+    if (typeof file === "string" && this.#wholeFiles.has(file) && tool.class === "write" && !tool.rewrites && work !== undefined && !isFix(work)) return this.#once(`nothing more was changed: you wrote the whole of ${file} in this turn. If it is as it is to be, tell the user what you did`);
     const [path, text] = tool.quotes ? [call.arguments[tool.quotes.file], call.arguments[tool.quotes.text]] : [];
     if (typeof path !== "string" || typeof text !== "string" || work === undefined || isFix(work)) return undefined;
     if (!this.#written.get(path)?.some((written) => text.includes(written) && !String(call.arguments["newText"]).includes(written))) return undefined;

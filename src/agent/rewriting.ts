@@ -103,6 +103,8 @@ function targetsOf({ files, request, seen, work }: RewritingState): string[] {
 async function rewriteOf(path: string, targets: readonly string[], { messages, request, view, work }: RewritingState): Promise<Rewrite | undefined> {
   const content = await view.exact(path);
   if (content === undefined || content.trim() === "" || content.length > contentCharsMax) return undefined;
+  // fs.insert knows where a section of Markdown ends.
+  if (work.kinds.has("insert") && /\.(?:md|markdown)$/i.test(path)) return undefined;
   const beside: { path: string; content: string }[] = [];
   const tests = isFix(work) ? messages.flatMap((message) => (message.role === "assistant" ? message.content.flatMap((block) => (block.type === "toolCall" && typeof block.arguments["path"] === "string" && isTestName(block.arguments["path"]) ? [block.arguments["path"]] : [])) : [])) : [];
   let left = shownCharsMax - content.length;

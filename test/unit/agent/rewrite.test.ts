@@ -143,6 +143,18 @@ test("what other tools do exactly is left to them", async () => {
   }
 });
 
+test("a section of Markdown goes in with the tool that knows sections; what was written whole is not added to at once", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.md"), "# A\n\n## B\n");
+  const { offer, step } = bench(at, "Put a section C into a.md.", "change: insert");
+  await offer();
+  await step("fs.read", { path: "a.md" });
+  expect((await offer()).rewrite).toBeUndefined();
+  await step("fs.write", { path: "b.json", content: "{}" });
+  expect(await step("fs.set", { path: "b.json", key: "section", value: "C" })).toBe("nothing more was changed: you wrote the whole of b.json in this turn. If it is as it is to be, tell the user what you did");
+  expect(await step("fs.set", { path: "b.json", key: "section", value: "C" })).toBe("");
+});
+
 test("what is to be mended begins anew where it failed, from another failure where it went on, and ends as failed", async () => {
   using at = fixture();
   const start = "def f():\n    return 1\n";
