@@ -53,7 +53,20 @@ export class Objections {
   async #toChange(call: ToolCall, tool: Tool, state: ObjectionsState): Promise<string | undefined> {
     const stray = this.#rewrite(call, tool, state) ?? (await this.#stray(call, tool, state));
     if (stray !== undefined) return stray;
-    return this.#once(doubtOf(call, tool, state.names) ?? folderAsFile(call, tool, state) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)));
+    return this.#once(doubtOf(call, tool, state.names) ?? folderAsFile(call, tool, state) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)) ?? (await this.#ambiguous(call, tool, state)));
+  }
+
+  /** Of places that read the same a small model names none: the line above tells which one the request speaks of. */
+  async #ambiguous({ arguments: args }: ToolCall, tool: Tool, { request }: ObjectionsState): Promise<string | undefined> {
+    const [path, text] = tool.quotes && !tool.takesFolder ? [args[tool.quotes.file], args[tool.quotes.text]] : [];
+    if (typeof path !== "string" || typeof text !== "string" || text.includes("\n") || text.trim() === "") return undefined;
+    const lines = (await this.#view.exact(path))?.split(/\r?\n/) ?? [];
+    const places = lines.flatMap((line, index) => (line.includes(text) ? [{ line, above: lines[index - 1] ?? "" }] : []));
+    const shared = places.map(({ above }) => sharedWords(above, request));
+    const most = Math.max(0, ...shared);
+    if (places.length < 2 || most === 0 || shared.filter((count) => count === most).length > 1) return undefined;
+    const meant = places[shared.indexOf(most)];
+    return meant && `nothing was changed: this stands in ${path} ${places.length} times. For the one that the request speaks of write "oldText":${JSON.stringify(`${meant.above}\n${meant.line}`)}`;
   }
 
   /** Asked why a test fails a small model runs the code that it tests, which says nothing. */

@@ -134,10 +134,13 @@ function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed
   return isSearch ? left.filter((tool) => tool.serves?.includes("search")) : offered;
 }
 
-/** It is about something in long files, by its name: they are searched before they are read. */
-function isSearched({ existing, guard, messages }: StepState, missed: readonly string[]): boolean {
-  return guard.steps === 0 && missed.length > 0 && missed.every((file) => existing?.long?.includes(file)) && codeName.test(requestIn(messages));
+/** It is about something in long files, of a change something with a name: they are searched before they are read. */
+function isSearched({ existing, guard, messages, work }: StepState, missed: readonly string[]): boolean {
+  return guard.steps === 0 && missed.length > 0 && missed.every((file) => existing?.long?.includes(file)) && (work?.isChange === false ? !wholeWord.test(requestIn(messages)) : codeName.test(requestIn(messages)));
 }
+
+/** What is asked for is in no place of its own. */
+const wholeWord = /\b(?:summar\w*|sum up|overview|whole|about|zusammenfass\w*|résum\w*|resum\w*|riassum\w*)\b/i;
 
 /** What can be searched for as it is written: `RETRY_LIMIT`, `maxSize`, a text in quotes. */
 const codeName = /[A-Za-z\d]_[A-Za-z\d]|\b[a-z]+[A-Z]\w*|["`][^"`\n]+["`]/;

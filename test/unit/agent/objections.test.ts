@@ -172,3 +172,13 @@ test("what the request calls a folder is not written as a file", async () => {
     expect([request, (await step("fs.write", { path: "old", content: "a.txt" }))?.startsWith("nothing was written: the request calls old a folder.")]).toEqual([request, isRefused]);
   }
 });
+
+test("of places that read the same the one is told that the request speaks of", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "s.py"), [1, 11, 2].map((number) => `def step_${number}(x):\n    return x + 3\n`).join("\n"));
+  const { offer, step } = bench(at, "In s.py make step_11 return x * 2.", "change: edit");
+  await offer();
+  await step("fs.read", { path: "s.py" });
+  expect(await step("fs.edit", { path: "s.py", oldText: "return x + 3", newText: "return x * 2" })).toBe('nothing was changed: this stands in s.py 3 times. For the one that the request speaks of write "oldText":"def step_11(x):\\n    return x + 3"');
+  expect(await step("fs.edit", { path: "s.py", oldText: "def step_11(x):\n    return x + 3", newText: "def step_11(x):\n    return x * 2" })).toBe("");
+});
