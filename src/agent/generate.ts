@@ -91,18 +91,17 @@ async function* fromRewrite(engine: TextEngine, rewrite: Rewrite, options: Gener
     for await (const event of fromTextEngine(engine, options, written)) yield event.type === "ended" || event.type === "failed" ? { ...event, usage: addUsage(spent, event.usage) } : event;
     return;
   }
-  const { close, open } = formOf(engine).call("change", writingTool);
+  const { close, open } = formOf(engine).call("change", rewrite.tool);
   const kept = content.length > contentKeptChars ? `${content.slice(0, contentKeptChars).toWellFormed()}…` : content;
   written.push(open + JSON.stringify({ path: rewrite.path, content: kept }) + close);
   if (accepted) yield accepted;
   const args = { path: rewrite.path, content };
-  yield { type: "call_start", index: 0, name: writingTool };
+  yield { type: "call_start", index: 0, name: rewrite.tool };
   yield { type: "call_delta", index: 0, delta: JSON.stringify(args) };
   yield { type: "call_end", index: 0, arguments: args };
   yield { type: "ended", stop: "end", usage: spent };
 }
 
-const writingTool = "fs.write";
 const rewriteTokensMax = 1000;
 
 /** @param count answers before this one */

@@ -105,11 +105,12 @@ export class Guide {
 
   /** undefined where the model can't be asked for a file apart from the conversation, and while something else comes first. */
   #rewritingState({ seen, stage }: StepOffer): RewritingState | undefined {
-    const { conversation, engine } = this.#options;
+    const { conversation, engine, tools } = this.#options;
     const { work } = this.#plan;
-    if (engine.kind !== "text" || engine.answersApart?.() !== true || !this.#view || !work || !this.#names || !seen || this.#inVain || this.#missing().length > 0) return undefined;
+    const tool = tools.find(({ rewrites }) => rewrites)?.name;
+    if (tool === undefined || engine.kind !== "text" || engine.answersApart?.() !== true || !this.#view || !work || !this.#names || !seen || this.#inVain || this.#missing().length > 0) return undefined;
     if (isFix(work) && stage !== "edit") return undefined;
-    return { work, request: conversation.request, files: this.#names.files, seen, messages: conversation.messages, view: this.#view };
+    return { work, request: conversation.request, files: this.#names.files, seen, messages: conversation.messages, view: this.#view, tool };
   }
 
   /** Anew for what the user says while the turn goes on. */

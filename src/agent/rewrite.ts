@@ -4,6 +4,8 @@ import type { ChatMessage } from "../core/engine.ts";
 import { repetition } from "./gbnf.ts";
 
 export interface Rewrite {
+  /** The name of the tool that writes it. */
+  tool: string;
   path: string;
   /** What the file held when it was first asked for, byte for byte. */
   content: string;

@@ -1,5 +1,6 @@
 // Which file a change rewrites next (agent/rewrite), and when that is done: each file that the request is about, once; what is to be
 // mended some times, as long as it fails.
+import { isRecord } from "../core/is-record.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import { isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
 import type { WorkspaceView } from "../core/tool.ts";
@@ -17,6 +18,8 @@ export interface RewritingState {
   seen: readonly string[];
   messages: readonly AgentMessage[];
   view: WorkspaceView;
+  /** The name of the tool that writes a whole file. */
+  tool: string;
 }
 
 /** Other kinds have tools that do them exactly. */
@@ -36,6 +39,9 @@ export class Rewriting {
   /** The file that the last step was asked for. */
   #last: Rewrite | undefined;
   #hasChanged = false;
+  /** A file is not fit for it. */
+  #isPartial = false;
+  #request = "";
 
   /** The rewrite that is under way. */
   get last(): Rewrite | undefined {
@@ -45,6 +51,7 @@ export class Rewriting {
   /** undefined where something else is better, or nothing is left. */
   async next(state: RewritingState): Promise<Rewrite | undefined> {
     this.#last = undefined;
+    this.#begin(state.request);
     const targets = targetsOf(state);
     const triesMax = isFix(state.work) ? triesOfFixMax : 1;
     const path = targets.filter((target) => this.triesOf(target) < triesMax).toSorted((a, b) => this.triesOf(a) - this.triesOf(b))[0];
@@ -53,10 +60,20 @@ export class Rewriting {
     this.#tries.set(path, tries + 1);
     const now = await rewriteOf(path, targets, state);
     const first = this.#first.get(path) ?? now;
+    this.#isPartial ||= now === undefined;
     if (!now || !first) return undefined;
     this.#first.set(path, first);
     this.#last = { ...(isNearer(first, now) ? now : first), tries: tries * first.triesMax };
     return this.#last;
+  }
+
+  /** Anew for what the user says while the turn goes on. */
+  #begin(request: string): void {
+    if (request === this.#request) return;
+    this.#request = request;
+    this.#tries.clear();
+    this.#first.clear();
+    this.#hasChanged = this.#isPartial = false;
   }
 
   triesOf(path: string): number {
@@ -75,7 +92,7 @@ export class Rewriting {
 
   /** Every file was written anew that the request is about. */
   isDone(state: RewritingState): boolean {
-    return this.#hasChanged && !isFix(state.work) && targetsOf(state).every((target) => this.triesOf(target) > 0);
+    return this.#hasChanged && !this.#isPartial && state.request === this.#request && !isFix(state.work) && targetsOf(state).every((target) => this.triesOf(target) > 0);
   }
 }
 
@@ -100,7 +117,7 @@ function targetsOf({ files, request, seen, work }: RewritingState): string[] {
   return known.length === 1 ? known : [];
 }
 
-async function rewriteOf(path: string, targets: readonly string[], { messages, request, view, work }: RewritingState): Promise<Rewrite | undefined> {
+async function rewriteOf(path: string, targets: readonly string[], { messages, request, tool, view, work }: RewritingState): Promise<Rewrite | undefined> {
   const content = await view.exact(path);
   if (content === undefined || content.trim() === "" || content.length > contentCharsMax) return undefined;
   // fs.insert knows where a section of Markdown ends.
@@ -114,6 +131,6 @@ async function rewriteOf(path: string, targets: readonly string[], { messages, r
     left -= text.length;
     beside.push({ path: other, content: text });
   }
-  const run = isFix(work) ? messages.findLast((message) => message.role === "toolResult" && message.isError && message.toolName === "shell.run") : undefined;
-  return { path, content, beside, request, mayShrink: work.kinds.has("cut"), tries: 0, triesMax: isFix(work) ? triesAtOnce : 1, ...(run?.role === "toolResult" ? { failure: contentText(run.content) } : {}) };
+  const run = isFix(work) ? messages.findLast((message) => message.role === "toolResult" && message.isError && isRecord(message.details) && "exitCode" in message.details) : undefined;
+  return { tool, path, content, beside, request, mayShrink: work.kinds.has("cut"), tries: 0, triesMax: isFix(work) ? triesAtOnce : 1, ...(run?.role === "toolResult" ? { failure: contentText(run.content) } : {}) };
 }

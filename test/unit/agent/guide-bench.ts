@@ -23,10 +23,10 @@ export function planning(answer: string): TextEngine {
   };
 }
 
-export function bench(at: Fixture, text: string, plan: string, engine = planning(plan)) {
+export function bench(at: Fixture, text: string, plan: string, engine = planning(plan), names?: readonly string[]) {
   const request: UserMessage = { role: "user", content: [{ type: "text", text }], timestamp: 0 };
   const conversation = new Conversation([request]);
-  const guide = new Guide({ engine, tools: builtinTools(at.options), conversation, view: workspaceView(at.workspace, at.options.home), loop: { repeatsMax: 3 }, signal: new AbortController().signal, spend: () => {} });
+  const guide = new Guide({ engine, tools: builtinTools(at.options).filter(({ name }) => names?.includes(name) ?? true), conversation, view: workspaceView(at.workspace, at.options.home), loop: { repeatsMax: 3 }, signal: new AbortController().signal, spend: () => {} });
   let count = 0;
   /** A step that makes this call, as the loop does. @returns what is told beside its result, or why it was not made */
   const step = async (name: string, args: Record<string, unknown>): Promise<string | undefined> => {

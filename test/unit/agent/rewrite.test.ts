@@ -13,7 +13,7 @@ import { accepts, parseGbnf } from "../../support/gbnf.ts";
 import { fixture } from "../tools/fixture.ts";
 import { bench, info } from "./guide-bench.ts";
 
-const rewrite = (content: string, more: Partial<Rewrite> = {}): Rewrite => ({ path: "a.txt", content, beside: [], request: "Say hello.", mayShrink: false, tries: 0, triesMax: 1, ...more });
+const rewrite = (content: string, more: Partial<Rewrite> = {}): Rewrite => ({ tool: "fs.write", path: "a.txt", content, beside: [], request: "Say hello.", mayShrink: false, tries: 0, triesMax: 1, ...more });
 const fenced = (text: string, fence = "```"): string => `${fence}\n${text}${fence}`;
 
 test("the file, those beside it, the request and what failed are told", () => {
@@ -119,6 +119,42 @@ test("each named file is written anew once, with the others beside it; then ther
   await step("fs.write", { path: "b.ini", content: "x=2\n" });
   expect((await offer()).tools).toEqual([]);
   expect(readFileSync(join(at.workspace, "b.ini"), "utf8")).toBe("x=2\n");
+});
+
+test("where one of the named files is too long the step goes on after the others", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.ini"), "x=1\n");
+  writeFileSync(join(at.workspace, "b.ini"), "x=1\n".repeat(1000));
+  const { offer, step } = bench(at, "Set x to 2 in a.ini and b.ini.", "change: set");
+  await offer();
+  for (const path of ["a.ini", "b.ini"]) await step("fs.read", { path });
+  expect((await offer()).rewrite?.path).toBe("a.ini");
+  await step("fs.write", { path: "a.ini", content: "x=2\n" });
+  for (let count = 0; count < 2; count += 1) {
+    const { rewrite: one, tools } = await offer();
+    expect([one, tools.some(({ name }) => name === "fs.edit")]).toEqual([undefined, true]);
+  }
+});
+
+test("what the user says meanwhile is asked for as well", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.ini"), "x=1\ny=1\n");
+  const { conversation, offer, step } = bench(at, "Set x to 2 in a.ini.", "change: set");
+  await offer();
+  await step("fs.read", { path: "a.ini" });
+  await offer();
+  await step("fs.write", { path: "a.ini", content: "x=2\ny=1\n" });
+  conversation.add({ role: "user", content: [{ type: "text", text: "And y to 3 in a.ini." }], timestamp: 0 });
+  expect((await offer()).rewrite).toMatchObject({ request: "And y to 3 in a.ini.", content: "x=2\ny=1\n" });
+});
+
+test("without the tool that writes whole files nothing is written anew", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.ini"), "x=1\n");
+  const { offer, step } = bench(at, "Set x to 2 in a.ini.", "change: set", undefined, ["fs.read", "fs.edit"]);
+  await offer();
+  await step("fs.read", { path: "a.ini" });
+  expect((await offer()).rewrite).toBeUndefined();
 });
 
 test("a file that the request does not name is written anew when it alone was read; one that is too long is not", async () => {
