@@ -74,27 +74,29 @@ const contentKeptChars = 400;
 /** The file's new text as a call that writes it; where that is not to be had, a step as any other. */
 async function* fromRewrite(engine: TextEngine, rewrite: Rewrite, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
   const { signal } = options;
-  let accepted: ActionEvent | undefined;
+  let isAccepted = false;
   let content: string | undefined;
   let spent = usageOf({});
   for (let count = rewrite.tries; content === undefined && count < rewrite.tries + rewrite.triesMax && !signal.aborted; count += 1) {
     let answer = "";
     for await (const event of engine.complete({ purpose: "plan", chat: rewriteChat(rewrite), grammar: rewriteGrammar(rewrite), ...samplingOf(options.sampling, count), maxTokens: rewriteTokensMax, signal })) {
-      if (event.type === "progress") yield event;
-      else if (event.type === "prompt_accepted") accepted ??= event;
+      if (event.type === "progress" || (event.type === "prompt_accepted" && !isAccepted)) yield event;
+      if (event.type === "prompt_accepted") isAccepted = true;
       else if (event.type === "text") answer += event.text;
       else if (event.type === "ended" || event.type === "failed") spent = addUsage(spent, event.usage);
     }
     content = rewritten(rewrite, answer);
   }
   if (content === undefined || signal.aborted) {
-    for await (const event of fromTextEngine(engine, options, written)) yield event.type === "ended" || event.type === "failed" ? { ...event, usage: addUsage(spent, event.usage) } : event;
+    for await (const event of fromTextEngine(engine, options, written)) {
+      if (event.type === "prompt_accepted" && isAccepted) continue;
+      yield event.type === "ended" || event.type === "failed" ? { ...event, usage: addUsage(spent, event.usage) } : event;
+    }
     return;
   }
   const { close, open } = formOf(engine).call("change", rewrite.tool);
   const kept = content.length > contentKeptChars ? `${content.slice(0, contentKeptChars).toWellFormed()}…` : content;
   written.push(open + JSON.stringify({ path: rewrite.path, content: kept }) + close);
-  if (accepted) yield accepted;
   const args = { path: rewrite.path, content };
   yield { type: "call_start", index: 0, name: rewrite.tool };
   yield { type: "call_delta", index: 0, delta: JSON.stringify(args) };
