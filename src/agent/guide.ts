@@ -10,7 +10,6 @@ import { AbsentThings } from "./absent-things.ts";
 import { Doing } from "./doing.ts";
 import { isFix } from "./fix-stage.ts";
 import { settleForm } from "./form-choice.ts";
-import { hasOrders, ordersNote } from "./foreign-orders.ts";
 import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
 import { leftNotes } from "./left-behind.ts";
@@ -170,8 +169,7 @@ export class Guide {
     // Nothing is left but to reply: what not to do would only be repeated there.
     if (this.#looking.isOver) notes.clear();
     const absent = await this.#absent?.notes(calls, results);
-    const isRead = ({ toolName }: ToolResultMessage): boolean => this.#options.tools.some(({ class: kind, name }) => name === toolName && kind === "read");
-    for (const result of results) if (!notes.has(result)) notes.set(result, [hintOf(result, this.#options.tools, this.#options.conversation.request), absent?.get(result), this.#view && isRead(result) && hasOrders(contentText(result.content)) ? ordersNote : ""].filter(Boolean).join("\n"));
+    for (const result of results) if (!notes.has(result)) notes.set(result, [hintOf(result, this.#options.tools, this.#options.conversation.request), absent?.get(result)].filter(Boolean).join("\n"));
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
     const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
     for (const call of calls.filter(({ id, name }) => classes.get(name) === "write" && done.has(id))) {

@@ -7,6 +7,7 @@ import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
 import { isFix } from "./fix-stage.ts";
 import { asListItem } from "./list-form.ts";
 import { markedArguments } from "./offer.ts";
+import { folderWord } from "./offered-names.ts";
 import { rootedName } from "./rooted-name.ts";
 import type { Work } from "./work-plan.ts";
 
@@ -216,10 +217,9 @@ function folderAsFile({ arguments: { path } }: ToolCall, tool: Tool, { names, re
 
 function isCalledFolder(path: string, request: string): boolean {
   const name = `["'\`]?${RegExp.escape(path.replace(/\/$/, ""))}(?![\\w/-]|\\.\\w)["'\`]?`;
-  return new RegExp(`\\b(?:${folderWords})\\s+(?:called\\s+|named\\s+)?${name}|(?<![\\w./-])${name}\\s+(?:${folderWords})\\b`, "i").test(request);
+  return new RegExp(`\\b(?:${folderWord.source})\\w*\\s+(?:called\\s+|named\\s+)?${name}|(?<![\\w./-])${name}\\s+(?:${folderWord.source})`, "i").test(request);
 }
 
-const folderWords = "folder|directory|subfolder|ordner|verzeichnis|dossier|carpeta|cartella";
 
 /** A small model that should make a test pass changes the test. */
 function testChanged({ arguments: args }: ToolCall, tool: Tool, { names, request, work }: ObjectionsState): string | undefined {

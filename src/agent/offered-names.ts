@@ -34,7 +34,7 @@ export function requestIn(messages: readonly AgentMessage[]): string {
 const topWord = /\b(?:first|top|begin\w*|start|anfang|erste\w*|oben)\b/i;
 const foldersMax = 60;
 /** In a few languages: a request that speaks of none wants none made. */
-const folderWord = /folder|director|ordner|verzeichnis|dossier|r[ée]pertoire|carpeta|cartella/i;
+export const folderWord = /folder|director|ordner|verzeichnis|dossier|r[ée]pertoire|carpeta|cartella/i;
 
 /** Of missing files: in a folder that is there, or that the request may be about. */
 function pathsOf(missing: readonly string[], { folders }: WorkspaceNames, request: string): string[] {

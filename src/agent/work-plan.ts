@@ -152,6 +152,7 @@ export function isFor({ serves }: Pick<ToolSpec, "serves">, { kinds }: Work): bo
   return serves === undefined || serves.some((kind) => kinds.has(kind));
 }
 
+/** Nothing but this kind of work is asked for. */
 export function isOnly({ kinds }: Work, kind: WorkKind): boolean {
   return kinds.size === 1 && kinds.has(kind);
 }

@@ -12,7 +12,7 @@ const listingMs = 1000;
 const longBytesMin = 6000;
 
 /** What Python leaves beside a program that was run: nobody asks for it. */
-const isCache = /(?:^|\/)__pycache__(?:\/|$)/;
+const cachePath = /(?:^|\/)__pycache__(?:\/|$)/;
 
 /**
  * Files and folders by their paths in the workspace, what ignore files leave out only at its top; undefined when there are
@@ -27,7 +27,7 @@ export async function workspaceNames(workspace: string): Promise<WorkspaceNames 
   try {
     for (const recursive of [false, true]) {
       for await (const entry of walk({ root, workspace: root, recursive, hidden: true, signal: AbortSignal.timeout(listingMs) }, report)) {
-        if (isCache.test(showPath(entry.relative))) continue;
+        if (cachePath.test(showPath(entry.relative))) continue;
         (isFolder(entry) ? folders : files).add(showPath(entry.relative));
         if (entry.stats.isFile() && entry.stats.size >= longBytesMin) long.add(showPath(entry.relative));
         if (files.size + folders.size > namesMax) return undefined;
