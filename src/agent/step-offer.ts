@@ -105,7 +105,8 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
   const named = mentionedFiles(requestIn(messages), all?.files ?? []);
   const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard, work);
   const endings = saidEndings(requestIn(messages));
-  const stage = fixStage({ guard, work, missed, seen });
+  const next = fixStage({ guard, work, missed, seen });
+  const stage = next && fixTools(next, tools.filter(({ name }) => !guard.excluded.has(name))).length > 0 ? next : undefined;
   const isFirstLook = work !== undefined && isFix(work) && !guard.hasChanged;
   const isBound = isVerySmall && work?.isChange === true && !work.kinds.has("run") && named.length > 0 && !guard.isStuck;
   return {

@@ -225,6 +225,17 @@ test("what is to be mended is run first, and tried in other ways as long as it f
   expect([third.mayReply, third.isVaried]).toEqual([true, false]);
 });
 
+test("what is to be mended without a tool that runs it is changed and told", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.py"), "x = 1\n");
+  const { offer, step } = bench(at, "Run a.py, it fails: mend it.", "change: run, edit", undefined, ["fs.read", "fs.edit"]);
+  await offer();
+  await step("fs.read", { path: "a.py" });
+  expect((await offer()).tools.map(({ name }) => name)).toContain("fs.edit");
+  await step("fs.edit", { path: "a.py", oldText: "x = 1", newText: "x = 2" });
+  expect((await offer()).mayReply).toBe(true);
+});
+
 test("where only the test is named, what it tests is looked for before anything is changed", async () => {
   using at = fixture();
   for (const name of ["test_a.py", "a.py"]) writeFileSync(join(at.workspace, name), "x = 1\n");
