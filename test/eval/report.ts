@@ -31,6 +31,8 @@ export interface Kept {
   version: string;
   only?: string;
   halves: { [half in Half]?: Totals };
+  /** `solved/runs` of each category of either half. */
+  categories: { [half in Half]?: { [category: string]: string } };
   /** `solved/runs` of each task whose results may be looked at. */
   tasks: { [name: string]: string };
 }
@@ -55,9 +57,14 @@ export function totals(runs: readonly Run[]): Totals {
 /** @param reveal also tells of single tasks of the control half */
 export function kept(runs: readonly Run[], about: Pick<Kept, "date" | "model" | "version" | "only">, reveal: boolean): Kept {
   const shown = runs.filter(({ half }) => half === "tuning" || reveal);
-  const halves = Object.fromEntries(Object.entries(Object.groupBy(runs, ({ half }) => half)).map(([half, some]) => [half, totals(some)]));
-  const tasks = Object.fromEntries(Object.entries(Object.groupBy(shown, ({ name }) => name)).map(([name, some = []]) => [name, `${some.filter(isSolved).length}/${some.length}`]));
-  return { ...about, halves, tasks };
+  const byHalf = Object.entries(Object.groupBy(runs, ({ half }) => half));
+  const halves = Object.fromEntries(byHalf.map(([half, some]) => [half, totals(some)]));
+  const categories = Object.fromEntries(byHalf.map(([half, some]) => [half, shares(some, ({ category }) => category)]));
+  return { ...about, halves, categories, tasks: shares(shown, ({ name }) => name) };
+}
+
+function shares(runs: readonly Run[], key: (run: Run) => string): { [key: string]: string } {
+  return Object.fromEntries(Object.entries(Object.groupBy(runs, key)).map(([name, some = []]) => [name, `${some.filter(isSolved).length}/${some.length}`]));
 }
 
 /** The newest that was made of the same model, tasks and halves with as many runs. */
@@ -75,6 +82,12 @@ export function taskLines(tasks: readonly Task[], runs: readonly Run[]): string[
       return [name, category, ...figures(totals(own)), fault ? reason(fault) : ""];
     }),
   ]);
+}
+
+/** One line a category, with its count in either half: how many of the control tasks are solved may be looked at, which not. */
+export function categoryLines({ categories }: Kept): string[] {
+  const names = new Set(Object.values(categories).flatMap((some) => Object.keys(some)));
+  return table([["category", "tuning", "control"], ...[...names].map((name) => [name, categories.tuning?.[name] ?? "-", categories.control?.[name] ?? "-"])]);
 }
 
 /** One line a half, and what became of each task since the run before. */

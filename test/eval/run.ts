@@ -8,7 +8,7 @@ import { makeHome, repositoryRoot, runAtomic, type Home } from "../support/atomi
 import { ensureModel } from "../support/models.ts";
 import { makeWorkspace } from "../support/workspace.ts";
 import { measure, type Measure } from "./measure.ts";
-import { isSolved, kept, lastComparable, summaryLines, taskLines, type Kept, type Run } from "./report.ts";
+import { categoryLines, isSolved, kept, lastComparable, summaryLines, taskLines, type Kept, type Run } from "./report.ts";
 import { filesOnly, halfOf, type Half, type Task } from "./task.ts";
 import { tasks } from "./tasks/index.ts";
 
@@ -60,7 +60,7 @@ async function main(): Promise<number> {
   });
   const now = kept(runs, about, options.reveal);
   const shown = chosen.filter(({ name }) => options.reveal || halfOf(name) === "tuning");
-  const lines = [...(shown.length > 0 ? [...taskLines(shown, runs), ""] : []), ...summaryLines(now, lastComparable(readKept(), now))];
+  const lines = [...(shown.length > 0 ? [...taskLines(shown, runs), ""] : []), ...categoryLines(now), "", ...summaryLines(now, lastComparable(readKept(), now))];
   process.stdout.write(`${lines.join("\n")}\n`);
   if (options.keep) keep(now);
   return 0;

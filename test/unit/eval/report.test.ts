@@ -1,7 +1,7 @@
 // What a run is read as, what the runs add up to, and that nothing of the control half shows but totals.
 import { describe, expect, test } from "bun:test";
 import { measure } from "../../eval/measure.ts";
-import { kept, lastComparable, summaryLines, taskLines, totals, type Run } from "../../eval/report.ts";
+import { categoryLines, kept, lastComparable, summaryLines, taskLines, totals, type Run } from "../../eval/report.ts";
 import { tasks } from "../../eval/tasks/index.ts";
 
 function assistant(text: string, input: number, output: number): { [key: string]: unknown } {
@@ -53,6 +53,11 @@ describe("report", () => {
     expect(JSON.stringify(one)).not.toContain("secret");
     expect([one.halves.tuning?.solved, one.halves.control?.solved, one.halves.control?.runs]).toEqual([1, 1, 2]);
     expect(kept(runs, about, true).tasks).toEqual({ open: "1/1", secret: "1/2" });
+  });
+
+  test("either half is counted by category", () => {
+    const runs = [run("open", "tuning"), run("secret", "control", { faults: ["x"] }), run("other", "control", { category: "d" })];
+    expect(categoryLines(kept(runs, about, false))).toEqual(["category  tuning  control", "c            1/1  0/1", "d         -       1/1"]);
   });
 
   test("compares with the newest result of the same model, tasks and number of runs", () => {
