@@ -1,12 +1,12 @@
 // One generation, whatever the engine: a text engine is bound by the grammar and its text is read as an action; an action
 // engine's calls of `reply` and `finish` become text. What comes out is the same for both.
 import type { ActionEngine, ActionEvent, Engine, TextEngine, TextEvent } from "../core/engine.ts";
-import { addUsage, type ThinkingLevel, usageOf } from "../core/message.ts";
+import { addUsage, type ThinkingLevel, type Usage, usageOf } from "../core/message.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
 import { formOf } from "./chosen-form.ts";
 import { renderConversation, type SystemText } from "./prompt.ts";
-import { type Rewrite, rewriteChat, rewriteGrammar, rewritten } from "./rewrite.ts";
+import { placeChat, placeGrammar, type Rewrite, rewriteChat, rewriteGrammar, rewritten } from "./rewrite.ts";
 import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
 import type { StepOffer } from "./step-offer.ts";
@@ -72,18 +72,20 @@ const variedTemperature = 0.8;
 const contentKeptChars = 400;
 
 /** The file's new text as a call that writes it; where that is not to be had, a step as any other. */
-async function* fromRewrite(engine: TextEngine, rewrite: Rewrite, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
+async function* fromRewrite(engine: TextEngine, asked: Rewrite, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
   const { signal } = options;
   let isAccepted = false;
   let content: string | undefined;
   let spent = usageOf({});
+  const spend = (usage: Usage): void => void (spent = addUsage(spent, usage));
+  const rewrite = await placed(engine, asked, options, spend);
   for (let count = rewrite.tries; content === undefined && count < rewrite.tries + rewrite.triesMax && !signal.aborted; count += 1) {
     let answer = "";
     for await (const event of engine.complete({ purpose: "plan", chat: rewriteChat(rewrite), grammar: rewriteGrammar(rewrite), ...samplingOf(options.sampling, count), maxTokens: rewriteTokensMax, signal })) {
       if (event.type === "progress" || (event.type === "prompt_accepted" && !isAccepted)) yield event;
       if (event.type === "prompt_accepted") isAccepted = true;
       else if (event.type === "text") answer += event.text;
-      else if (event.type === "ended" || event.type === "failed") spent = addUsage(spent, event.usage);
+      else if (event.type === "ended" || event.type === "failed") spend(event.usage);
     }
     content = rewritten(rewrite, answer);
   }
@@ -105,6 +107,20 @@ async function* fromRewrite(engine: TextEngine, rewrite: Rewrite, options: Gener
 }
 
 const rewriteTokensMax = 1000;
+
+/** With the path that the model takes for the one that is meant. */
+async function placed(engine: TextEngine, rewrite: Rewrite, { signal }: GenerateOptions, spend: (usage: Usage) => void): Promise<Rewrite> {
+  const { places = [] } = rewrite;
+  if (places.length < 2) return rewrite;
+  let answer = "";
+  for await (const event of engine.complete({ purpose: "plan", chat: placeChat(rewrite), grammar: placeGrammar(places), temperature: 0, maxTokens: pathTokensMax, signal })) {
+    if (event.type === "text") answer += event.text;
+    else if (event.type === "ended" || event.type === "failed") spend(event.usage);
+  }
+  return places.includes(answer) ? { ...rewrite, path: answer } : rewrite;
+}
+
+const pathTokensMax = 64;
 
 /** @param count answers before this one */
 function samplingOf(sampling: Sampling, count: number): Sampling {

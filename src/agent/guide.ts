@@ -93,9 +93,9 @@ export class Guide {
     const isOver = this.#repeated !== undefined || this.#objections?.isStray === true;
     if (isOver && offer.isUnfinished !== true && offer.mayClaim !== false) return replyOnly;
     const rewriting = this.#rewritingState(offer);
-    if (rewriting && offer.isUnfinished !== true && this.#rewriting.isDone(rewriting)) return replyOnly;
+    if (rewriting && this.#rewriting.isDone(rewriting)) return replyOnly;
     if (rewriting && this.#rewriting.isGivenUp(rewriting)) return this.#replyFailed();
-    const rewrite = rewriting && (offer.isUnfinished !== true || offer.stage === "edit") ? await this.#rewriting.next(rewriting) : undefined;
+    const rewrite = rewriting && (await this.#rewriting.next(rewriting));
     const next = this.#without(offer);
     this.#repeated = undefined;
     this.#tellSpecial(next);
@@ -104,13 +104,13 @@ export class Guide {
   }
 
   /** undefined where the model can't be asked for a file apart from the conversation, and while something else comes first. */
-  #rewritingState({ seen, stage }: StepOffer): RewritingState | undefined {
+  #rewritingState({ isUnfinished = false, seen, stage }: StepOffer): RewritingState | undefined {
     const { conversation, engine, tools } = this.#options;
     const { work } = this.#plan;
     const tool = tools.find(({ rewrites }) => rewrites)?.name;
-    if (tool === undefined || engine.kind !== "text" || engine.answersApart?.() !== true || !this.#view || !work || !this.#names || !seen || this.#inVain || this.#missing().length > 0) return undefined;
+    if (tool === undefined || engine.kind !== "text" || engine.answersApart?.() !== true || !this.#view || !work || !this.#names || !seen || this.#inVain) return undefined;
     if (isFix(work) && stage !== "edit") return undefined;
-    return { work, request: conversation.request, files: this.#names.files, seen, messages: conversation.messages, view: this.#view, tool };
+    return { work, request: conversation.request, names: this.#names, seen, missing: this.#missing(), isUnfinished: isUnfinished && stage !== "edit", messages: conversation.messages, tools, view: this.#view, tool };
   }
 
   /** Anew for what the user says while the turn goes on. */
@@ -173,12 +173,10 @@ export class Guide {
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
     const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
     for (const call of calls.filter(({ id, name }) => classes.get(name) === "write" && done.has(id))) {
-      const { last } = this.#rewriting;
-      if (last && call.arguments["path"] === last.path && typeof call.arguments["content"] === "string") {
-        this.#rewriting.noteChanged();
-        const result = results.find(({ toolCallId }) => toolCallId === call.id);
-        if (result) notes.set(result, changedText(last, call.arguments["content"]));
-      }
+      const { content, path } = call.arguments;
+      const asked = typeof content === "string" ? this.#rewriting.noteWritten(path) : undefined;
+      const result = results.find(({ toolCallId }) => toolCallId === call.id);
+      if (asked?.content !== undefined && result) notes.set(result, changedText(asked, String(content)));
       this.#changes.add(callKey(call));
       this.#objections?.noteMade(call);
       this.#changedPaths.add(call.arguments["path"]);

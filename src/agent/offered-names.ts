@@ -13,7 +13,7 @@ export async function offeredNames(state: StepState, { changeable, names, seen }
   const request = requestIn(messages);
   const free: OfferOptions = {
     revealed: guard.revealed,
-    wanted: work?.isChange === true && !guard.isStuck && names ? pathsOf(missing, names, request) : [],
+    wanted: work?.isChange === true && !guard.isStuck && names ? newPaths(missing, names, request) : [],
     mayMake: work === undefined || guard.isStuck || work.kinds.has("create"),
     shared: await sharedIn(state, view),
     isAtTop: topWord.test(request),
@@ -37,7 +37,7 @@ const foldersMax = 60;
 export const folderWord = /folder|director|ordner|verzeichnis|dossier|r[ée]pertoire|carpeta|cartella/i;
 
 /** Of missing files: in a folder that is there, or that the request may be about. */
-function pathsOf(missing: readonly string[], { folders }: WorkspaceNames, request: string): string[] {
+export function newPaths(missing: readonly string[], { folders }: WorkspaceNames, request: string): string[] {
   const said = !folderWord.test(request) ? [] : request.match(/(?<![\w./-])[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_-]+)*(?![\w/-]|\.\w)/gu) ?? [];
   const places = [...new Set([...folders, ...said])].filter((folder) => folder !== ".").slice(0, foldersMax);
   const files = missing.filter((name) => /\.[^./]+$/.test(name));

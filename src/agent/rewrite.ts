@@ -1,19 +1,24 @@
-// A small file is changed best when the model writes it anew as it writes text anywhere: apart from the conversation, in a fenced
-// block, told nothing but the file and the request. As quotes and replacements in JSON a small model repeats what it saw.
+// A small file is made and changed best when the model writes it as it writes text anywhere: apart from the conversation, in a
+// fenced block, told nothing but the file and the request. As quotes and replacements in JSON a small model repeats what it saw.
 import type { ChatMessage } from "../core/engine.ts";
-import { repetition } from "./gbnf.ts";
+import { isMarkdown } from "../core/named-files.ts";
+import { literal, repetition } from "./gbnf.ts";
 
 export interface Rewrite {
   /** The name of the tool that writes it. */
   tool: string;
   path: string;
-  /** What the file held when it was first asked for, byte for byte. */
-  content: string;
+  /** Where a file that is not there yet may belong, when that is not sure. */
+  places?: readonly string[];
+  /** What the file held when it was first asked for, byte for byte; undefined for one that is to be made. */
+  content?: string;
   /** Other files that the request speaks of. */
   beside: readonly { path: string; content: string }[];
   request: string;
   /** What was said by the command that failed. */
   failure?: string;
+  /** What was found out, such as a count. */
+  found?: readonly string[];
   /** Lines are to be taken out. */
   mayShrink: boolean;
   /** Answers that were asked for before and did not help: each further one is sampled in another way. */
@@ -23,15 +28,29 @@ export interface Rewrite {
 }
 
 const system = "You edit files. Change only what is asked for; everything else stays exactly as it is.";
+const systemOfNew = "You write files. Write what is asked for, and nothing else.";
 const failureCharsMax = 600;
 
-export function rewriteChat({ beside, content, failure, path, request }: Rewrite): ChatMessage[] {
-  const shown = [...beside, { path, content }].map((file) => block(file.path, file.content));
+export function rewriteChat({ beside, content, failure, found = [], path, request }: Rewrite): ChatMessage[] {
+  const shown = [...beside, ...(content === undefined ? [] : [{ path, content }])].map((file) => block(file.path, file.content));
+  const known = [...shown, ...found.map((text) => `${text}\n`)].map((text) => `${text}\n`).join("");
   const failed = failure === undefined ? "" : `Now it ends with:\n${failure.slice(-failureCharsMax).toWellFormed()}\n\n`;
   return [
-    { role: "system", text: system },
-    { role: "user", text: `${shown.join("\n")}\n${request}\n\n${failed}Write the whole new ${path}.` },
+    { role: "system", text: content === undefined ? systemOfNew : system },
+    { role: "user", text: `${known}${request}\n\n${failed}Write the whole new ${path}.` },
   ];
+}
+
+/** Asks which of the places is meant. */
+export function placeChat({ path, request }: Rewrite): ChatMessage[] {
+  return [
+    { role: "system", text: systemOfNew },
+    { role: "user", text: `${request}\n\nWhat is the path of ${path}?` },
+  ];
+}
+
+export function placeGrammar(places: readonly string[]): string {
+  return `root ::= ${places.map(literal).join(" | ")}`;
 }
 
 function block(path: string, content: string): string {
@@ -40,9 +59,14 @@ function block(path: string, content: string): string {
 }
 
 /** One block with a fence of its own, and nothing else. */
-export function rewriteGrammar({ content }: Rewrite): string {
-  const fence = fenceOf(content);
+export function rewriteGrammar(rewrite: Rewrite): string {
+  const fence = fenceIn(rewrite);
   return `root ::= "${fence}" [a-z]{0,12} "\\n" line* "${fence}"\nline ::= "\`"${repetition(0, fence.length - 1)} ([^\`\\n\\r\\x00] [^\\n\\r\\x00]*)? "\\n"`;
+}
+
+/** A new text of Markdown may hold blocks of its own. */
+function fenceIn({ content, path }: Rewrite): string {
+  return content === undefined && isMarkdown(path) ? "````" : fenceOf(content ?? "");
 }
 
 /** Longer than any that begins a line of the text. */
@@ -53,14 +77,15 @@ function fenceOf(content: string): string {
 
 /** The file's new content; undefined for a block that is not whole, that changes nothing, or that leaves out most of the file. */
 export function rewritten(rewrite: Rewrite, answer: string): string | undefined {
-  const fence = fenceOf(rewrite.content);
+  const { content: before = "", mayShrink } = rewrite;
+  const fence = fenceIn(rewrite);
   const start = answer.indexOf("\n") + 1;
   if (start === 0 || !answer.trimEnd().endsWith(`\n${fence}`)) return undefined;
   const text = answer.slice(start, answer.lastIndexOf(fence));
-  const after = inStyleOf(rewrite.content, text);
-  const [linesBefore, linesAfter] = [rewrite.content, after].map((one) => one.split("\n").filter((line) => line.trim() !== "").length) as [number, number];
-  const isLoss = linesAfter === 0 || (!rewrite.mayShrink && linesAfter * 2 < linesBefore);
-  return isLoss || after === rewrite.content ? undefined : after;
+  const after = inStyleOf(before, text);
+  const [linesBefore, linesAfter] = [before, after].map((one) => one.split("\n").filter((line) => line.trim() !== "").length) as [number, number];
+  const isLoss = linesAfter === 0 || (!mayShrink && linesAfter * 2 < linesBefore);
+  return isLoss || after === before ? undefined : after;
 }
 
 /** With the line ends, the byte order mark and the open or closed end that the file has, and its blanks behind lines that stay. */
@@ -79,7 +104,7 @@ const changedLinesMax = 12;
 const lineCharsMax = 120;
 
 /** What the model is told of its change: the lines that went and came. */
-export function changedText({ content, path }: Rewrite, after: string): string {
+export function changedText({ content = "", path }: Rewrite, after: string): string {
   const [old, now] = [content, after].map((text) => plain(text).split("\n"));
   const without = (lines: readonly string[] = [], others: readonly string[] = [], sign: string): string[] => lines.filter((line) => line.trim() !== "" && !others.includes(line)).map((line) => `${sign} ${line.slice(0, lineCharsMax)}`);
   const lines = [...without(old, now, "-"), ...without(now, old, "+")];

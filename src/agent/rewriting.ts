@@ -1,22 +1,28 @@
-// Which file a change rewrites next (agent/rewrite), and when that is done: each file that the request is about, once; what is to be
-// mended some times, as long as it fails.
+// Which file a change writes next (agent/rewrite), and when that is done: each file that it makes or that the request is about, once;
+// what is to be mended some times, as long as it fails.
 import { isRecord } from "../core/is-record.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
-import { isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
-import type { WorkspaceView } from "../core/tool.ts";
-import type { WorkKind } from "../core/work.ts";
+import { isMarkdown, isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
+import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
+import { lookKinds, type WorkKind } from "../core/work.ts";
 import { isFix } from "./fix-stage.ts";
+import { foundOut, newFiles } from "./new-files.ts";
 import type { Rewrite } from "./rewrite.ts";
 import type { Work } from "./work-plan.ts";
 
 export interface RewritingState {
   work: Work;
   request: string;
-  /** Paths of all files. */
-  files: readonly string[];
-  /** Of these the ones that were looked at. */
+  /** What there is. */
+  names: WorkspaceNames;
+  /** Of the files the ones that were looked at. */
   seen: readonly string[];
+  /** What the request names and is not there. */
+  missing: readonly string[];
+  /** Something is to be done before a file that is there may change. */
+  isUnfinished: boolean;
   messages: readonly AgentMessage[];
+  tools: readonly Tool[];
   view: WorkspaceView;
   /** The name of the tool that writes a whole file. */
   tool: string;
@@ -39,6 +45,8 @@ export class Rewriting {
   /** The file that the last step was asked for. */
   #last: Rewrite | undefined;
   #hasChanged = false;
+  /** Files that were made so. */
+  readonly #made = new Set<string>();
   /** A file is not fit for it. */
   #isPartial = false;
   #request = "";
@@ -52,7 +60,9 @@ export class Rewriting {
   async next(state: RewritingState): Promise<Rewrite | undefined> {
     this.#last = undefined;
     this.#begin(state.request);
-    const targets = targetsOf(state);
+    const made = await this.#nextNew(state);
+    if (made || state.isUnfinished || state.missing.length > 0) return (this.#last = made);
+    const targets = this.#targets(state);
     const triesMax = isFix(state.work) ? triesOfFixMax : 1;
     const path = targets.filter((target) => this.triesOf(target) < triesMax).toSorted((a, b) => this.triesOf(a) - this.triesOf(b))[0];
     if (path === undefined || !targets.every((target) => state.seen.includes(target))) return undefined;
@@ -67,12 +77,26 @@ export class Rewriting {
     return this.#last;
   }
 
+  /** What a file is made of is looked at first. */
+  async #nextNew(state: RewritingState): Promise<Rewrite | undefined> {
+    const { messages, missing, names, request, seen, tool, tools, view, work } = state;
+    const next = newFiles(missing, names, request, work).find(({ name }) => this.triesOf(name) === 0);
+    if (!next || isFix(work) || !mentionedFiles(request, names.files).every((file) => seen.includes(file))) return undefined;
+    const found = foundOut(messages, tools);
+    const isTold = lookKinds.some((kind) => work.kinds.has(kind)) ? found.length > 0 : seen.length > 0 || found.length > 0 || names.files.length === 0 || (await view.isForeign(names.files, request));
+    if (!isTold) return undefined;
+    this.#tries.set(next.name, 1);
+    const [path = next.name] = next.places;
+    return { tool, path, places: next.places, beside: await shownBeside(seen, 0, view), found, request, mayShrink: false, tries: 0, triesMax: 1 };
+  }
+
   /** Anew for what the user says while the turn goes on. */
   #begin(request: string): void {
     if (request === this.#request) return;
     this.#request = request;
     this.#tries.clear();
     this.#first.clear();
+    this.#made.clear();
     this.#hasChanged = this.#isPartial = false;
   }
 
@@ -82,17 +106,28 @@ export class Rewriting {
 
   /** What is to be mended was tried often enough. */
   isGivenUp(state: RewritingState): boolean {
-    const targets = targetsOf(state);
+    const targets = this.#targets(state);
     return isFix(state.work) && targets.length > 0 && targets.every((target) => this.triesOf(target) >= triesOfFixMax);
   }
 
-  noteChanged(): void {
+  /** Takes a file that was written. @returns what it was asked for; undefined where it was not */
+  noteWritten(path: unknown): Rewrite | undefined {
+    const last = this.#last;
+    if (!last || typeof path !== "string" || (path !== last.path && last.places?.includes(path) !== true)) return undefined;
     this.#hasChanged = true;
+    if (last.content === undefined) this.#made.add(path);
+    return last;
   }
 
-  /** Every file was written anew that the request is about. */
+  /** Every file was written that the request is about, and nothing else is asked for. */
   isDone(state: RewritingState): boolean {
-    return this.#hasChanged && !this.#isPartial && state.request === this.#request && !isFix(state.work) && targetsOf(state).every((target) => this.triesOf(target) > 0);
+    const { isUnfinished, missing, request, work } = state;
+    const isAll = [...work.kinds].every((kind) => kind === "create" || kind === "run" || kindsOfText.has(kind) || lookKinds.some((look) => look === kind));
+    return isAll && this.#hasChanged && !this.#isPartial && !isUnfinished && missing.length === 0 && request === this.#request && !isFix(work) && this.#targets(state).every((target) => this.triesOf(target) > 0);
+  }
+
+  #targets(state: RewritingState): string[] {
+    return targetsOf(state).filter((target) => !this.#made.has(target));
   }
 }
 
@@ -102,9 +137,10 @@ function isNearer(first: Rewrite, now: Rewrite): boolean {
   return before !== after && before.split(":")[0] === after.split(":")[0];
 }
 
-function targetsOf({ files, request, seen, work }: RewritingState): string[] {
-  const kinds = [...work.kinds];
-  if (!work.isChange || !(isFix(work) ? kinds.every((kind) => kind === "run" || kindsOfText.has(kind)) : kinds.every((kind) => kindsOfText.has(kind)))) return [];
+/** Files that are there: of what is only to be made none. */
+function targetsOf({ names: { files }, request, seen, work }: RewritingState): string[] {
+  const kinds = [...work.kinds].filter((kind) => kind !== "create");
+  if (!work.isChange || kinds.length === 0 || !(isFix(work) ? kinds.every((kind) => kind === "run" || kindsOfText.has(kind)) : kinds.every((kind) => kindsOfText.has(kind)))) return [];
   const isMeant = (file: string): boolean => !isFix(work) || !isTestName(file);
   const named = mentionedFiles(request, files).filter(isMeant);
   if (named.length > 0) return named.length > filesMax ? [] : named;
@@ -121,16 +157,21 @@ async function rewriteOf(path: string, targets: readonly string[], { messages, r
   const content = await view.exact(path);
   if (content === undefined || content.trim() === "" || content.length > contentCharsMax) return undefined;
   // fs.insert knows where a section of Markdown ends.
-  if (work.kinds.has("insert") && /\.(?:md|markdown)$/i.test(path)) return undefined;
-  const beside: { path: string; content: string }[] = [];
+  if (work.kinds.has("insert") && isMarkdown(path)) return undefined;
   const tests = isFix(work) ? messages.flatMap((message) => (message.role === "assistant" ? message.content.flatMap((block) => (block.type === "toolCall" && typeof block.arguments["path"] === "string" && isTestName(block.arguments["path"]) ? [block.arguments["path"]] : [])) : [])) : [];
-  let left = shownCharsMax - content.length;
-  for (const other of new Set([...tests, ...targets.filter((target) => target !== path)])) {
-    const text = await view.exact(other);
-    if (text === undefined || text.length > left) continue;
-    left -= text.length;
-    beside.push({ path: other, content: text });
-  }
+  const beside = await shownBeside([...tests, ...targets.filter((target) => target !== path)], content.length, view);
   const run = isFix(work) ? messages.findLast((message) => message.role === "toolResult" && message.isError && isRecord(message.details) && "exitCode" in message.details) : undefined;
   return { tool, path, content, beside, request, mayShrink: work.kinds.has("cut"), tries: 0, triesMax: isFix(work) ? triesAtOnce : 1, ...(run?.role === "toolResult" ? { failure: contentText(run.content) } : {}) };
+}
+
+async function shownBeside(paths: readonly string[], takenChars: number, view: WorkspaceView): Promise<{ path: string; content: string }[]> {
+  const shown: { path: string; content: string }[] = [];
+  let left = shownCharsMax - takenChars;
+  for (const path of new Set(paths)) {
+    const content = await view.exact(path);
+    if (content === undefined || content.length > left) continue;
+    left -= content.length;
+    shown.push({ path, content });
+  }
+  return shown;
 }

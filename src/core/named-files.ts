@@ -49,6 +49,10 @@ export function saidEndings(text: string): string[] {
   return [...new Set(ends.map((end) => end.toLowerCase()))];
 }
 
+export function isMarkdown(path: string): boolean {
+  return /\.(?:md|markdown)$/i.test(path);
+}
+
 /** Whether a file tests others, by its name. */
 export function isTestName(path: string): boolean {
   return /(?:^|[/_.-])(?:test|spec)s?(?:[/_.-]|$)/i.test(path);

@@ -106,7 +106,7 @@ test("what goes to the end of a list is written as an item of it, unless it is i
 test("what would have lost most of a file is offered again only when nothing else leads on", async () => {
   using at = fixture();
   writeFileSync(join(at.workspace, "f.py"), "a\nb\nc\n");
-  const { offer, step } = bench(at, "Implement b in f.py.", "change: create, edit");
+  const { offer, step } = bench(at, "Implement b in f.py.", "change: create, delete");
   const writes = async (): Promise<boolean> => (await offer()).tools.some(({ name }) => name === "fs.write");
   await offer();
   await step("fs.read", { path: "f.py" });
