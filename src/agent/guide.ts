@@ -3,7 +3,7 @@
 import type { Engine } from "../core/engine.ts";
 import { isRecord } from "../core/is-record.ts";
 import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
-import { importedFiles, mentionedFiles, namesPath } from "../core/named-files.ts";
+import { importedFiles, isProgram, mentionedFiles, namesPath } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
@@ -118,6 +118,7 @@ export class Guide {
     if (this.#wanted?.request === request) return;
     this.#wanted = new WantedNames(request, names);
     this.#inVain = undefined;
+    if (this.#plan.work?.kinds.has("create") && this.#missing().some(isProgram)) this.#plan.leaveOutLooks();
   }
 
   /** In the place of a file that is not there a small model changes another one. A name that some file speaks of is none of a file. */

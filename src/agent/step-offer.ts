@@ -103,7 +103,7 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
   const all = withNamed(existing, messages);
   const seen = all?.files.filter((file) => isKnown(file, messages, tools) || (all.long?.includes(file) === true && isShown(file, messages, tools))) ?? [];
   const named = mentionedFiles(requestIn(messages), all?.files ?? []);
-  const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard, work);
+  const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard, work, existing?.long);
   const endings = saidEndings(requestIn(messages));
   const next = fixStage({ guard, work, missed, seen });
   const stage = next && fixTools(next, tools.filter(({ name }) => !guard.excluded.has(name))).length > 0 ? next : undefined;
@@ -153,10 +153,11 @@ function changesOnly({ class: kind, serves }: Tool): boolean {
 
 /**
  * Named files that nothing looked at: an answer now would leave them out. They may be missed by a change that is stuck, and by a
- * question when they still are after one step more than there are. A question looks at nothing else before, and reads them when its first look was none.
+ * question when they still are after one step more than there are. A question looks at nothing else before, and reads them when its first look was none,
+ * or found only some lines of a file that is not long.
  */
-function missedFiles(named: readonly string[], seen: readonly string[], guard: LoopGuard, { isChange }: Work): string[] {
-  return (isChange ? guard.isStuck : guard.steps > named.length + 1) ? [] : named.filter((file) => !seen.includes(file) && !(named.length === 1 && guard.hasFound(file)) && !guard.hasNamed(file));
+function missedFiles(named: readonly string[], seen: readonly string[], guard: LoopGuard, { isChange }: Work, long: readonly string[] = []): string[] {
+  return (isChange ? guard.isStuck : guard.steps > named.length + 1) ? [] : named.filter((file) => !seen.includes(file) && !(named.length === 1 && long.includes(file) && guard.hasFound(file)) && !guard.hasNamed(file));
 }
 
 /**

@@ -111,6 +111,12 @@ export class WorkPlan {
     return this.#work;
   }
 
+  /** What is to be made finds out by itself what a look would. */
+  leaveOutLooks(): void {
+    const kinds = this.#work && [...this.#work.kinds].filter((kind) => !lookKinds.some((look) => look === kind));
+    if (this.#work && kinds && kinds.length > 0) this.#work = { ...this.#work, kinds: new Set(kinds) };
+  }
+
   /** Takes the user's newest message into account. */
   async take(conversation: Conversation): Promise<void> {
     const message = conversation.lastUserMessage();

@@ -53,6 +53,11 @@ export function isMarkdown(path: string): boolean {
   return /\.(?:md|markdown)$/i.test(path);
 }
 
+/** Whether a file holds code, by its name. */
+export function isProgram(path: string): boolean {
+  return /\.(?:bat|c|cc|cpp|cs|go|java|jsx?|kt|lua|mjs|php|pl|ps1|py|r|rb|rs|scala|sh|swift|tsx?)$/i.test(path);
+}
+
 /** Whether a file tests others, by its name. */
 export function isTestName(path: string): boolean {
   return /(?:^|[/_.-])(?:test|spec)s?(?:[/_.-]|$)/i.test(path);

@@ -41,8 +41,11 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
       const largest = new Largest();
       let more = false;
       const workspace = rawPath(context.workspace);
+      const folders = new Map<string, boolean>();
       for await (const entry of walk({ root: place.real, workspace, recursive: true, hidden: args.hidden, signal: context.signal }, report)) {
+        if (entry.stats.isDirectory()) folders.set(entry.relative, false);
         if (!fits(entry.relative)) continue;
+        folders.set(folderOf(entry.relative), true);
         more = lines.length === args.limit;
         if (more) break;
         largest.take(entry);
@@ -51,10 +54,24 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
       const list = fitLines(lines, context);
       const limitReached = more || !list.complete || report.limitReached;
       const note = limitReached ? `\n[the first ${list.shown} are shown; narrow it with pattern or path]` : "";
+      const without = limitReached || /[*?[{]/.test(args.pattern) ? [] : foldersWithout(folders).map((folder) => shortPath(`${place.real}/${folder}`, workspace));
+      const gaps = without.length === 0 || without.length > withoutMax ? "" : `\n[none in ${without.join(", ")}]`;
       return {
-        content: [{ type: "text", text: (list.text || "(no file has such a name; fs.grep searches the text in files)") + note + unreadableNote(report) }],
+        content: [{ type: "text", text: (list.text || "(no file has such a name; fs.grep searches the text in files)") + gaps + note + unreadableNote(report) }],
         details: { matches: list.shown, ...(limitReached ? { limitReached } : {}), ...largest.details },
       };
     },
   };
+}
+
+const withoutMax = 20;
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** Where some folders of a folder have such a file, those beside them that have none: a small model does not see what is not there. */
+function foldersWithout(folders: ReadonlyMap<string, boolean>): string[] {
+  const beside = Map.groupBy([...folders].filter(([path]) => path !== ""), ([path]) => folderOf(path));
+  return [...beside.values()].filter((some) => some.filter(([, has]) => has).length > 1).flatMap((some) => some.flatMap(([path, has]) => (has ? [] : [path])));
 }

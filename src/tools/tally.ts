@@ -37,17 +37,18 @@ function textTally(text: string): string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
   const beginnings = frequent(lines.flatMap((line) => beginning.exec(line)?.[1] ?? []), 1);
   const words = frequent(lines.flatMap((line) => [...new Set(line.match(word))].filter((one) => !isCommonWord(one))), 2);
+  const whole = frequent(lines.map((line) => line.trim()), 2).filter(([line]) => /\p{L}/u.test(line) && /[^\p{L}\p{N}_]/u.test(line));
   const isTelling = beginnings.length <= valuesMax && beginnings.length < lines.length;
-  return [...(isTelling ? [linesWith("begin", beginnings)] : []), ...(words.length > 0 ? [linesWith("hold", words)] : [])];
+  return [...(isTelling ? [linesWith("begin", beginnings)] : []), ...(words.length > 0 ? [linesWith("hold", words)] : []), ...(whole.length > 0 && whole.length <= valuesMax ? [linesWith("are", whole)] : [])];
 }
 
 /** `3 lines begin with - [ ], which is an open box; 1 with #` */
-function linesWith(verb: "begin" | "hold", counts: readonly (readonly [string, number])[]): string {
+function linesWith(verb: "begin" | "hold" | "are", counts: readonly (readonly [string, number])[]): string {
   const [first, ...others] = counts.slice(0, shownMax);
   const between = verb === "begin" ? "with " : "";
   const told = (text: string): string => `${between}${JSON.stringify(shortText(text, 40))}${boxes.find(([box]) => box.test(text))?.[1] ?? ""}`;
   const more = counts.length > shownMax ? `; and ${counts.length - shownMax} more` : "";
-  return first === undefined ? "" : [`${first[1]} ${first[1] === 1 ? "line" : "lines"} ${verb}${first[1] === 1 ? "s" : ""} ${told(first[0])}`, ...others.map(([text, count]) => `${count} ${told(text)}`)].join("; ") + more;
+  return first === undefined ? "" : [`${first[1]} ${first[1] === 1 ? "line" : "lines"} ${verb}${first[1] === 1 && verb !== "are" ? "s" : ""} ${told(first[0])}`, ...others.map(([text, count]) => `${count} ${told(text)}`)].join("; ") + more;
 }
 
 /** Of Markdown, in words. */

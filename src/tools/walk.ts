@@ -1,4 +1,4 @@
-// Walks through folders in the order of their names, never through symbolic links, never into .git.
+// Walks through folders in the order of their names, numbers in them by their value, never through symbolic links, never into .git.
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { limits } from "../core/limits.ts";
 import { type IgnoreRules, isIgnored, rulesAbove, rulesIn } from "./ignore-files.ts";
@@ -59,6 +59,15 @@ export async function* walk(options: WalkOptions, report: WalkReport): AsyncGene
 
 const entriesBetweenPauses = 500;
 
+/** `2_b` before `10_a`: listed the other way round a small model takes the last for the highest. */
+function byName(a: string, b: string): number {
+  const [one = [], other = []] = [a, b].map((name): string[] => name.match(/\d+|\D+/g) ?? []);
+  const at = one.findIndex((part, index) => part !== other[index]);
+  const [part = "", against = ""] = at < 0 ? [] : [one[at], other[at]];
+  const difference = /^\d/.test(part) && /^\d/.test(against) ? Number(part) - Number(against) : 0;
+  return difference || (a < b ? -1 : 1);
+}
+
 /** Last name first, so that the next one is taken off the end. */
 function entriesOf(folder: RawPath, prefix: RawPath): Entry[] {
   let names: Buffer[];
@@ -68,7 +77,7 @@ function entriesOf(folder: RawPath, prefix: RawPath): Entry[] {
     throw accessFailure(error, folder);
   }
   const base = folder === "/" ? "" : folder;
-  const entries = names.map(rawPath).toSorted().toReversed().map((name) => ({ path: `${base}/${name}`, relative: prefix + name }));
+  const entries = names.map(rawPath).toSorted(byName).toReversed().map((name) => ({ path: `${base}/${name}`, relative: prefix + name }));
   return entries.flatMap((entry) => {
     const stats = lstatSync(onDisk(entry.path), { throwIfNoEntry: false });
     return stats ? [{ ...entry, stats }] : [];

@@ -7,10 +7,13 @@ export const settingsEndings = [".json", ".jsonc", ".ini", ".cfg", ".conf", ".to
 
 /** Values by their keys with the sections before them, as they are written; undefined when the text is no list of settings. */
 export function settingsIn(text: string, shown: string): Map<string, string> | undefined {
-  const ending = /\.([a-z]+)"?$/i.exec(shown)?.[1]?.toLowerCase();
+  const ending = /\.([a-z]+)"?$/i.exec(shown.replace(kept, ""))?.[1]?.toLowerCase();
   if (ending === "json" || ending === "jsonc") return ofJson(text);
   return ["ini", "cfg", "conf", "toml", "env", "properties"].includes(ending ?? "") ? ofLines(text) : undefined;
 }
+
+/** Behind the name of a copy. */
+const kept = /(?:\.(?:bak|backup|example|old|orig|sample|template)|~)(?="?$)/i;
 
 function ofJson(text: string): Map<string, string> | undefined {
   const errors: ParseError[] = [];

@@ -25,7 +25,7 @@ export interface Answer {
 export function compute(table: Table, { column, operation, where }: Question): Answer {
   const filter = where === undefined ? undefined : filterOf(where, table);
   const all = filter ? table.rows.filter(filter.accepts) : table.rows;
-  const total = operation === "sum" || operation === "average" ? totalRow(all) : undefined;
+  const total = needsNumbers(operation) ? totalRow(all) : undefined;
   const rows = total ? all.slice(0, -1) : all;
   const selection: Selection = { table, rows, of: where === undefined ? rowsText(rows.length) : `${rows.length} of ${rowsText(table.rows.length)}`, condition: where === undefined ? "" : ` where ${shortText(where)}` };
   const answer = { rows: rows.length, notes: [...(table.note === undefined ? [] : [table.note]), ...(total ? [`left out: the row ${shortText(total.source, 60)}, which is a total itself`] : [])] };
@@ -37,7 +37,7 @@ export function compute(table: Table, { column, operation, where }: Question): A
   }
   if (operation === "count") return { ...answer, lines: [counted(selection, named), ...(filter && rows.length <= rowsOfCountMax ? listed(table, rows) : [])] };
   if (operation === "rows") return { ...answer, lines: [`${selection.of}${selection.condition}:`, ...listed(table, rows), ...(named === undefined ? [] : [`${table.columns[named]} alone: ${rows.map(({ cells }) => shortText(cells[named] ?? "", 100) || "(empty)").join(", ")}`])] };
-  const chosen = named ?? onlyColumn(selection, operation);
+  const chosen = named === undefined ? onlyColumn(selection, operation) : needsNumbers(operation) ? withNumbers(selection, named) : named;
   if (operation === "distinct") return { ...answer, lines: distinct(selection, chosen) };
   const { lines, notes } = measured(selection, chosen, operation);
   return { ...answer, lines, notes: [...answer.notes, ...notes] };
@@ -78,6 +78,16 @@ function onlyColumn({ rows, table }: Selection, operation: Operation): number {
   return only;
 }
 
+function needsNumbers(operation: Operation): boolean {
+  return operation === "sum" || operation === "average";
+}
+
+/** Of lines of text a small model names the text. */
+function withNumbers({ rows, table }: Selection, named: number): number {
+  const [only, ...others] = table.isLines ? numericColumns(rows, table).filter((column) => column !== named) : [];
+  return only === undefined || others.length > 0 || quantified(rows, named).some(({ quantity }) => quantity) ? named : only;
+}
+
 function numericColumns(rows: readonly Row[], { columns }: Table): number[] {
   return columns.flatMap((_, index) => (rows.some(({ cells }) => quantityOf(cells[index] ?? "", ".")) ? [index] : []));
 }
@@ -106,7 +116,7 @@ function measured(selection: Selection, column: number, operation: Exclude<Opera
   const name = table.columns[column] ?? "";
   if (operation === "sort_ascending" || operation === "sort_descending") return { lines: sorted(selection, column, operation === "sort_descending"), notes: [] };
   const isText = numbers.length === 0;
-  if (isText && (operation === "sum" || operation === "average")) throw new ToolError(`the column ${name} holds no numbers: ${valuesText(table, column)}. ${columnsText(table)}`);
+  if (isText && needsNumbers(operation)) throw new ToolError(`the column ${name} holds no numbers: ${valuesText(table, column)}. ${columnsText(table)}`);
   const notes = isText ? [] : leftOut(all, column, name);
   if (isText || operation === "min" || operation === "max") {
     const filled = isText ? all.filter(({ row }) => row.cells[column] !== "") : numbers;

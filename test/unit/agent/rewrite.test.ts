@@ -283,3 +283,12 @@ test("which of several places is meant is asked first", async () => {
   expect(events.find(({ type }) => type === "call_end")).toMatchObject({ arguments: { path: "notes/plan.md", content: "# Plan\n" } });
   expect(events.at(-1)).toMatchObject({ type: "ended", usage: { input: 10, output: 4 } });
 });
+
+test("a program finds out by itself what a plan would have looked up", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "text.txt"), "An owl.\n");
+  const { offer, step } = bench(at, "Write a script vowels.py that counts the vowels in text.txt.", "change: count, create");
+  expect((await offer()).tools.map(({ name }) => name)).not.toContain("fs.count");
+  await step("fs.read", { path: "text.txt" });
+  expect((await offer()).rewrite).toMatchObject({ path: "vowels.py", beside: [{ path: "text.txt" }] });
+});

@@ -57,6 +57,20 @@ test("a list: order, folders, hidden names, pattern, depth, limit", async () => 
   expect(await at.call("fs.list", { path: "nothing/here" })).toMatchObject({ isError: true, text: expect.stringContaining("does not exist") });
 });
 
+test("a list: numbers in names count by their value", async () => {
+  using at = fixture();
+  for (const name of ["10_c", "9_b", "2_a", "v1.10", "v1.9", "a"]) writeFileSync(join(at.workspace, name), "");
+  expect((await at.call("fs.list", {})).text).toBe("2_a\n9_b\n10_c\na\nv1.9\nv1.10");
+});
+
+test("find: of a name that some folders have, those without it", async () => {
+  using at = fixture();
+  for (const folder of ["p/one", "p/two", "p/three/src", "docs"]) mkdirSync(join(at.workspace, folder), { recursive: true });
+  for (const path of ["README.md", "p/one/README.md", "p/two/README.md", "p/three/main.ts"]) writeFileSync(join(at.workspace, path), "");
+  expect((await at.call("fs.find", { pattern: "README.md" })).text).toBe("README.md\np/one/README.md\np/two/README.md\n[none in p/three]");
+  expect((await at.call("fs.find", { pattern: "*.md" })).text).not.toContain("none in");
+});
+
 test("find: globs, ignore files, the workspace's own paths", async () => {
   using at = fixture();
   for (const path of ["src/a.ts", "src/deep/b.ts", "dist/c.ts", "src/skip/d.ts", "a[1].ts", ".dot/e.ts"]) await at.call("fs.write", { path, content: "x" });

@@ -6,6 +6,7 @@ import { fixture } from "./fixture.ts";
 
 test.each([
   ["settings by their sections", "ini", "; c\n[db]\nhost = a\nport=1\n[log]\nlevel: 2\n", "[db]\nport = 1\nhost = b\n[log]\nkeep = 3\n", ["db.host differs: a in a.ini, b in b.ini", "log.level is only in a.ini: 2", "log.keep is only in b.ini: 3"]],
+  ["settings in a copy", "toml.old", '[a]\nx = "1"\ny = "2"\n', '[a]\ny = "3"\n', ['a.y differs: "2" in a.toml.old, "3" in b.toml.old', 'a.x is only in a.toml.old: "1"']],
   ["values of JSON", "json", '{"a":{"b":1,"c":[1,2]},"d":true}', '{"d":true,"a":{"c":[1,3],"b":1}}', ["a.c[1] differs: 2 in a.json, 3 in b.json"]],
   ["JSON in another order", "json", '{"a":1,"b":{}}', '{"b":{},"a":1}', ["all settings of a.json and b.json have the same values"]],
   ["lines of a text", "txt", "x\ny\nz\n", "x\nY\nz\nw\n", ["only in a.txt: y", "only in b.txt: Y", "only in b.txt: w"]],

@@ -83,3 +83,9 @@ test("what is no text, missing, or outside", async () => {
   writeFileSync(join(at.workspace, "f"), "x");
   await expect(at.tool("fs.count").run(at.tool("fs.count").schema.parse({ path: "f" }), at.context)).rejects.toThrow();
 });
+
+test("lines that stand there several times are counted as they are", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "jobs.yaml"), "- name: a\n  on: false\n- name: b\n  on: true\n- name: c\n  on: false\n");
+  expect((await at.call("fs.count", { path: "jobs.yaml" })).text).toContain('2 lines are "on: false"');
+});
