@@ -2,7 +2,7 @@
 // was done so far, and from what there is in the workspace.
 import type { Engine } from "../core/engine.ts";
 import { isRecord } from "../core/is-record.ts";
-import { contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
+import { type AgentMessage, contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
 import { importedFiles, isProgram, mentionedFiles, namesPath } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
@@ -14,7 +14,7 @@ import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
 import { leftNotes } from "./left-behind.ts";
 import { Looking } from "./looking.ts";
-import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
+import { foundNothing, LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { Objections } from "./objections.ts";
 import { fileArguments, offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
@@ -64,6 +64,8 @@ export class Guide {
   #withheld: string | undefined;
   /** What a question names; undefined before the kind of the request is known, and where it is no question. */
   #absent: AbsentThings | undefined;
+  /** The last step, where it brought nothing after what a question needs was seen: in its place a small model says that it failed. */
+  #vain: readonly string[] = [];
   /** Special tools by name. */
   readonly #told = new Set<string>();
 
@@ -85,6 +87,7 @@ export class Guide {
     const { conversation, signal, tools } = this.#options;
     if (isLastStep || this.#guard.onlyReply) return replyOnly;
     if (this.#view && !signal.aborted) await this.#know();
+    this.#leaveOutVain();
     if (await repliesAtOnce(conversation, this.#plan.work, this.#view)) return replyOnly;
     this.#names = await this.#view?.names();
     if (this.#names) this.#want(conversation.request, this.#names);
@@ -101,6 +104,13 @@ export class Guide {
     this.#tellSpecial(next);
     if (rewrite) this.#objections?.allowRewrite(rewrite.path);
     return rewrite ? { ...next, rewrite } : next;
+  }
+
+  #leaveOutVain(): void {
+    const { conversation } = this.#options;
+    const isOf = (message: AgentMessage): boolean => (message.role === "toolResult" ? this.#vain.includes(message.toolCallId) : message.role === "assistant" && message.content.some((block) => block.type === "toolCall" && this.#vain.includes(block.id)));
+    if (this.#vain.length > 0) conversation.drop(conversation.messages.filter(isOf));
+    this.#vain = [];
   }
 
   /** undefined where the model can't be asked for a file apart from the conversation, and while something else comes first. */
@@ -169,6 +179,7 @@ export class Guide {
     if (this.#view && this.#plan.work) this.#look(this.#plan.work, calls, results);
     // Nothing is left but to reply: what not to do would only be repeated there.
     if (this.#looking.isOver) notes.clear();
+    if (this.#looking.isOver && results.every((result) => result.isError || foundNothing(result))) this.#vain = results.map(({ toolCallId }) => toolCallId);
     const absent = await this.#absent?.notes(calls, results);
     for (const result of results) if (!notes.has(result)) notes.set(result, [hintOf(result, this.#options.tools, this.#options.conversation.request), absent?.get(result)].filter(Boolean).join("\n"));
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));

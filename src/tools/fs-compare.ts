@@ -9,6 +9,8 @@ import { contentOf } from "./file-edit.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { locate, type Place, readNeeds } from "./path.ts";
+import { compute } from "./table/compute.ts";
+import { readTables } from "./table/read-tables.ts";
 import { settingsIn } from "./settings/read.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
@@ -27,6 +29,7 @@ export function fsCompare(options: ToolOptions): Tool<typeof FsCompareArguments>
     serves: ["compare"],
     isSpecial: true,
     class: "read",
+    hint: ({ details }, request) => (typeof details?.["totals"] === "string" && totalWord.test(request) ? details["totals"] : undefined),
     async needs(args, context) {
       const places = placesOf(args, context);
       rememberJudged(args, places.map(({ real }) => real));
@@ -56,7 +59,26 @@ function compared(one: Place, other: Place, context: ToolContext): ToolResult {
   if (patch === undefined) return resultOf(`${one.shown} and ${other.shown} differ in more than ${editsMax} lines`, details, context);
   const { after: added, before: removed, moved } = unmoved(patch.split("\n").slice(4));
   const lines = [...onlyLines(one, removed), ...onlyLines(other, added), ...(moved > 0 ? [`(${moved} ${moved === 1 ? "line is" : "lines are"} in both, at another place)`] : [])];
-  return resultOf(lines.join("\n"), { ...details, differences: removed.length + added.length + moved }, context);
+  const totals = totalsText([one, plainBefore], [other, plainAfter]);
+  return resultOf(lines.join("\n"), { ...details, differences: removed.length + added.length + moved, ...(totals === "" ? {} : { totals }) }, context);
+}
+
+const totalWord = /\b(?:total|sum|cheap\w*|expensive|costs?|more|most|less|least|altogether|in all|by how much)\b/i;
+
+/** Of two lists with amounts what they add up to, which a small model gets wrong; "" for other texts. */
+function totalsText(...files: readonly (readonly [Place, string])[]): string {
+  const totals = files.flatMap(([{ shown }, text]) => {
+    try {
+      const [table] = readTables(text, shown);
+      const column = table?.isLines ? "number" : table?.columns.at(-1);
+      const [sum = ""] = table ? compute(table, { operation: "sum", column }).lines : [];
+      return sum === "" ? [] : [`${sum.replace(/^sum of [^:]+: | \(.*$/g, "")} in ${shown}`];
+    } catch (error) {
+      if (error instanceof ToolError) return [];
+      throw error;
+    }
+  });
+  return totals.length === files.length ? `the sum of the amounts: ${totals.join(", ")}` : "";
 }
 
 /** Each line says where it is: of lists below a heading a small model takes both for one. */

@@ -29,7 +29,7 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
     schema: FsListArguments,
     serves: ["list"],
     class: "read",
-    hint: ({ content, details }, request) => (details?.["limitReached"] ? undefined : `${countedEntries(contentText(content), Number(details?.["entries"]))}${largestText(details, request)}`),
+    hint: ({ content, details }, request) => (details?.["limitReached"] ? undefined : `${countedEntries(contentText(content), Number(details?.["entries"]))}${largestText(details, request)}${endText(contentText(content), request)}`),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -131,6 +131,16 @@ export function largestText(details: Record<string, unknown> | undefined, reques
 
 function isLargest(value: unknown): value is { name: string; bytes: number } {
   return typeof value === "object" && value !== null && "name" in value && "bytes" in value && typeof value.name === "string" && typeof value.bytes === "number";
+}
+
+const lastWord = /\b(?:last|latest|newest|highest|most recent)\b/i;
+const firstWord = /\b(?:first|earliest|oldest|lowest)\b/i;
+
+/** The end of a list of numbered files that the request asks for: a small model takes any of them. "" for other lists. */
+function endText(listing: string, request: string): string {
+  const files = listing.split("\n").filter((name) => !/^\[|\/$/.test(name));
+  const name = lastWord.test(request) ? files.at(-1) : firstWord.test(request) ? files[0] : undefined;
+  return name === undefined || files.length < 3 || !files.every((file) => /\d/.test(file)) ? "" : `; the ${lastWord.test(request) ? "last" : "first"} in their order: ${name}`;
 }
 
 const belowMax = 20;

@@ -34,6 +34,7 @@ export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArgu
     serves: ["compute", "count"],
     isSpecial: true,
     class: "read",
+    hint: ({ details }, request) => (Array.isArray(details?.["sums"]) && inAllWord.test(request) ? details["sums"].join("; ") : undefined),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -48,6 +49,8 @@ export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArgu
     },
   };
 }
+
+const inAllWord = /\b(?:all|altogether|overall|total|totals|sum|sums|together|most|each|per)\b/i;
 
 /** Small models write "" for what they leave out, or a condition that always holds. */
 function given(text: string | undefined): string | undefined {
@@ -105,6 +108,6 @@ function resultOf(place: Place, tables: readonly Table[], table: Table, answer: 
   const isEmpty = answer.rows === 0 && operation !== "count";
   return {
     content: [{ type: "text", text: text.replace(/\n$/, "") + cut + noted }],
-    details: { path: place.absolute, rows: answer.rows, ...(isEmpty ? { matches: 0 } : {}), ...(truncation ? { truncation } : {}) },
+    details: { path: place.absolute, rows: answer.rows, ...(answer.sums && answer.sums.length > 0 ? { sums: answer.sums } : {}), ...(isEmpty ? { matches: 0 } : {}), ...(truncation ? { truncation } : {}) },
   };
 }

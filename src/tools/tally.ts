@@ -1,5 +1,6 @@
 // How often things occur in a text: the values of each column of a table, the beginnings and the words of other lines. A small
 // model asked how many there are of something finds it here, where it would not think of a pattern for it.
+import { isProgram } from "../core/named-files.ts";
 import { isCommonWord } from "../core/words.ts";
 import { readTables } from "./table/read-tables.ts";
 import { rowsText, shortText, type Table, valueCounts } from "./table/table.ts";
@@ -15,7 +16,12 @@ const word = /[\p{L}_][\p{L}\p{N}_]*/gu;
 /** Lines of text; none where nothing occurs twice. @param shown the file's name, which says whether it is a table */
 export function tally(text: string, shown: string): string[] {
   const tables = tableNames.test(shown) ? tablesIn(text, shown) : [];
-  return tables.length > 0 ? tables.flatMap(tableTally) : textTally(text);
+  return tables.length > 0 ? tables.flatMap(tableTally) : textTally(isProgram(shown.replace(/"$/, "")) ? withoutComments(text) : text);
+}
+
+/** Whole lines of them: what they speak of is not there. */
+function withoutComments(text: string): string {
+  return text.replace(/^[ \t]*(?:\/\/|\/?\*|--|#(?!include|define|if|else|endif|\[)).*$/gm, "");
 }
 
 function tablesIn(text: string, shown: string): Table[] {

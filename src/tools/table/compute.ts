@@ -1,5 +1,6 @@
 // What is computed over the rows of a table: number, sum, average, extremes, order, different values. Says what it left out.
 import { ToolError } from "../../core/error.ts";
+import { sumsByGroup } from "./groups.ts";
 import { averageOf, compareQuantities, type DecimalMark, decimalMarkOf, type Quantity, quantityOf, quantityText, sumOf } from "./quantity.ts";
 import { columnAt, columnsText, type Row, rowsText, shortText, type Table, valueCounts } from "./table.ts";
 import { compareTexts, filterOf } from "./where.ts";
@@ -19,6 +20,8 @@ export interface Answer {
   notes: string[];
   /** Rows that the condition accepts. */
   rows: number;
+  /** By the values of other columns. */
+  sums?: readonly string[];
 }
 
 /** @throws ToolError when the table can't answer it */
@@ -40,7 +43,7 @@ export function compute(table: Table, { column, operation, where }: Question): A
   const chosen = named === undefined ? onlyColumn(selection, operation) : needsNumbers(operation) ? withNumbers(selection, named) : named;
   if (operation === "distinct") return { ...answer, lines: distinct(selection, chosen) };
   const { lines, notes } = measured(selection, chosen, operation);
-  return { ...answer, lines, notes: [...answer.notes, ...notes] };
+  return { ...answer, lines, notes: [...answer.notes, ...notes], sums: sumsByGroup(table, rows, chosen) };
 }
 
 /** A last row that adds up the others, called so and nothing else: with it a sum would be twice as large. */

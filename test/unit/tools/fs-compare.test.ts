@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { hintOf } from "../../../src/agent/hint.ts";
 import { fixture } from "./fixture.ts";
 
 test.each([
@@ -37,4 +38,18 @@ test("what can't be compared, and a difference that does not fit", async () => {
   writeFileSync(join(at.workspace, "e"), Array.from({ length: 450 }, (_, index) => `${"w".repeat(300)}${index}\n`).join(""));
   const { details, text } = await at.call("fs.compare", { path: "d", other: "e" });
   expect([details["differences"], text.split("\n").length < 901, /\[\d+ more lines differ\]$/.test(text)]).toEqual([900, true, true]);
+});
+
+test("of lists with amounts the sums are told where the request is about them", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.txt"), "Offer\nTiles 1380\nBasin 1165\n");
+  writeFileSync(join(at.workspace, "b.txt"), "Offer\nTiles 1450\nBasin 980\n");
+  writeFileSync(join(at.workspace, "c.txt"), "nothing of it\n");
+  const told = async (other: string, request: string): Promise<string> => {
+    const { details, text } = await at.call("fs.compare", { path: "a.txt", other });
+    return hintOf({ role: "toolResult", toolCallId: "1", toolName: "fs.compare", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("fs.compare")], request);
+  };
+  expect(await told("b.txt", "Which offer is cheaper?")).toBe("(the sum of the amounts: 2545 in a.txt, 2430 in b.txt)");
+  expect(await told("b.txt", "Where do they differ?")).toBe("");
+  expect(await told("c.txt", "Which offer is cheaper?")).toBe("");
 });

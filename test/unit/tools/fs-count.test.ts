@@ -89,3 +89,9 @@ test("lines that stand there several times are counted as they are", async () =>
   writeFileSync(join(at.workspace, "jobs.yaml"), "- name: a\n  on: false\n- name: b\n  on: true\n- name: c\n  on: false\n");
   expect((await at.call("fs.count", { path: "jobs.yaml" })).text).toContain('2 lines are "on: false"');
 });
+
+test("comments of code are not counted where no pattern says what is", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "model.rs"), "// a struct of old\npub struct A;\nstruct B(u8);\n#[derive(Debug)]\nenum C {}\n");
+  expect((await at.call("fs.count", { path: "model.rs" })).text).toContain('2 lines hold "struct"');
+});

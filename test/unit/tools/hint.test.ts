@@ -33,6 +33,18 @@ test("asked for sizes, the largest file, also of the folders that a listing show
   expect(await hinted("fs.find", { pattern: "b*" }, "What is the biggest file?")).toBe("(0 folders and 1 file)");
 });
 
+test("asked for the last or first of numbered files, which that is", async () => {
+  const told = async (request: string): Promise<string> => {
+    using at = fixture();
+    for (const name of ["1_a.sql", "2_b.sql", "10_c.sql"]) writeFileSync(join(at.workspace, name), "");
+    const { details, text } = await at.call("fs.list", {});
+    return hintOf({ role: "toolResult", toolCallId: "1", toolName: "fs.list", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("fs.list")], request);
+  };
+  expect(await told("Which migration is the latest?")).toBe("(0 folders and 3 files; the last in their order: 10_c.sql)");
+  expect(await told("which comes first")).toBe("(0 folders and 3 files; the first in their order: 1_a.sql)");
+  expect(await told("which are there")).toBe("(0 folders and 3 files)");
+});
+
 test("cells of a table that hold nothing are told", async () => {
   const told = async (name: string, content: string): Promise<string> => {
     using at = fixture();

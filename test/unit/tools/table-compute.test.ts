@@ -4,6 +4,7 @@ import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../../src/core/limits.ts";
 import { operations } from "../../../src/tools/table/compute.ts";
+import { hintOf } from "../../../src/agent/hint.ts";
 import { fixture, type Called, type Fixture } from "./fixture.ts";
 
 const people = "name,age,city\nAnn,52,Oslo\nBob,31,Bergen\n\"Cem, Jr.\",52,Oslo\nDag,,Tromso\n";
@@ -31,7 +32,7 @@ test("each operation over a CSV file", async () => {
     distinct: "3 different values of city in 4 rows:\nOslo: 2\nBergen: 1\nTromso: 1",
     rows: "4 rows:\nname,age,city\nAnn,52,Oslo\nBob,31,Bergen\n\"Cem, Jr.\",52,Oslo\nDag,,Tromso\nage alone: 52, 31, 52, (empty)",
   });
-  expect((await at.ask({ operation: "sum", column: "age" })).details).toEqual({ path: join(at.workspace, "people.csv"), rows: 4 });
+  expect((await at.ask({ operation: "sum", column: "age" })).details).toEqual({ path: join(at.workspace, "people.csv"), rows: 4, sums: ["sum of age by city: Oslo 104, Bergen 31"] });
 });
 
 test("a row that is a total itself is left out of a sum, and a condition that always holds is none", async () => {
@@ -238,4 +239,14 @@ test("the files of a folder are one table, without what links lead to", async ()
   expect(await at.call("table.compute", { path: "weeks/old/..", operation: "count", where: "x" })).toMatchObject({ isError: true });
   await at.call("fs.write", { path: "empty/a.bin", content: "x" });
   expect((await at.call("table.compute", { path: "empty", operation: "count" })).text).toBe("empty holds no file with a table, such as .csv or .txt; name a file");
+});
+
+test("sums by the values of a column are told where the request is about a whole", async () => {
+  using at = withFile("name,day,hours\nLotte,Mon,12\nAmir,Mon,10\nAmir,Tue,11\n");
+  const told = async (operation: Question["operation"], request: string): Promise<string | undefined> => {
+    const { details, text } = await at.ask({ operation, column: "hours" });
+    return hintOf({ role: "toolResult", toolCallId: "1", toolName: "table.compute", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("table.compute")], request);
+  };
+  expect(await told("max", "Who worked the most hours altogether?")).toBe("(sum of hours by name: Amir 21, Lotte 12; sum of hours by day: Mon 22, Tue 11)");
+  expect(await told("max", "Which is the longest day?")).toBe("");
 });
