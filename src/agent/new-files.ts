@@ -1,6 +1,7 @@
 // Which file that is not there yet a change makes next by writing it apart from the conversation (agent/rewrite), and what it is
 // told for that: the files that were looked at, and what was found out.
 import { contentText, type AgentMessage } from "../core/message.ts";
+import { mentionedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames } from "../core/tool.ts";
 import type { WorkKind } from "../core/work.ts";
 import { newPaths } from "./offered-names.ts";
@@ -13,12 +14,13 @@ export interface NewFile {
   places: readonly string[];
 }
 
-/** What leaves files there that are not written: a name that is missing may be theirs. */
+/** What leaves files there that are not written: where the request names such files, a name that is missing may be theirs. */
 const otherMakingKinds: readonly WorkKind[] = ["move", "copy", "append"];
 
 /** Of the names that the request names and that are not there those of files to be written. */
 export function newFiles(missing: readonly string[], names: WorkspaceNames, request: string, { isChange, kinds }: Work): NewFile[] {
-  if (!isChange || !kinds.has("create") || otherMakingKinds.some((kind) => kinds.has(kind))) return [];
+  const isOther = otherMakingKinds.some((kind) => kinds.has(kind)) && mentionedFiles(request, names.files).length > 0;
+  if (!isChange || !kinds.has("create") || isOther) return [];
   const folders = missing.filter((name) => !isFile(name));
   return missing.filter(isFile).map((name) => ({ name, places: placesOf(name, folders, names, request) }));
 }

@@ -7,6 +7,8 @@ import type { ToolSpec } from "../core/tool.ts";
 import { answerKinds, changeKinds, lookKinds, type WorkKind } from "../core/work.ts";
 import type { Conversation } from "./conversation.ts";
 import { literal } from "./gbnf.ts";
+import { moreExamples } from "./more-examples.ts";
+import { nearestExamples, type WorkExample } from "./nearest-examples.ts";
 
 export interface Work {
   isChange: boolean;
@@ -19,7 +21,7 @@ answer: the user only wants to be told something.
 change: something is to be made or changed.
 - compute, count: a number or a row of a table has to be found out first. create: a new file or folder. edit: one place in a text, such as a date or a box to tick. replace: a word wherever it is. append: add at the end of a file. insert: add in the middle of a file. cut: take lines out of a file. set: give a setting a value, or add one. sort: put the lines of a file in another order. move: move or rename. copy: make a copy. delete: delete a whole file or folder. run: run a command or script.`;
 
-const examples: readonly (readonly [request: string, work: string])[] = [
+const examples: readonly WorkExample[] = [
   ["How old is Ann?", "answer: read"],
   ["Which colour has the door in house.md?", "answer: read"],
   ["When does the train to Bonn leave? It should be in trips.txt.", "answer: read"],
@@ -79,6 +81,8 @@ const examples: readonly (readonly [request: string, work: string])[] = [
   ["What is MAX in limits.py?", "answer: read"],
 ];
 
+/** Each costs about 25 tokens for every request, where the others are read once a model. */
+const nearestMax = 3;
 const kindsMax = 3;
 const tokensMax = 24;
 /** Of the first and the last characters of a longer request, half each. */
@@ -133,7 +137,7 @@ export class WorkPlan {
     if (engine.kind !== "text" || engine.answersApart?.() !== true || !tools.some(({ serves }) => serves) || request.trim() === "") return undefined;
     const chat = [
       { role: "system" as const, text: system },
-      ...examples.flatMap(([asked, work]) => [{ role: "user" as const, text: asked }, { role: "assistant" as const, text: work }]),
+      ...[...examples, ...nearestExamples(request, moreExamples, nearestMax)].flatMap(([asked, work]) => [{ role: "user" as const, text: asked }, { role: "assistant" as const, text: work }]),
       { role: "user" as const, text: shortened(request) },
     ];
     let answer = "";

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { actionGrammar } from "../../../src/agent/action.ts";
 import { Conversation } from "../../../src/agent/conversation.ts";
+import { moreExamples } from "../../../src/agent/more-examples.ts";
 import { WorkPlan } from "../../../src/agent/work-plan.ts";
 import type { TextEngine, TextRequest } from "../../../src/core/engine.ts";
 import { usageOf, type Usage, type UserMessage } from "../../../src/core/message.ts";
@@ -96,7 +97,9 @@ describe("the grammar of a change", () => {
 
 test("the question and a long request fit into the context that it is asked in", async () => {
   const { requests, take } = bench(["answer: read"]);
-  await take(user("word ".repeat(1000)));
+  const longest = moreExamples.map(([request]) => request).toSorted((a, b) => b.length - a.length).slice(0, 3);
+  await take(user(`${longest.join(" ")} `.repeat(20)));
+  expect(requests[0]?.chat.filter(({ text }) => longest.includes(text)).length).toBe(3);
   const characters = requests[0]?.chat.reduce((sum, { text }) => sum + text.length + turnMarksChars, 0) ?? Infinity;
   expect(characters / charsPerToken).toBeLessThan(apartContextSize);
 });
