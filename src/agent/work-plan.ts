@@ -135,13 +135,14 @@ export class WorkPlan {
   async #ask(request: string): Promise<Work | undefined> {
     const { engine, signal, spend, tools } = this.#options;
     if (engine.kind !== "text" || engine.answersApart?.() !== true || !tools.some(({ serves }) => serves) || request.trim() === "") return undefined;
+    const near = nearestExamples(request, moreExamples, nearestMax);
     const chat = [
       { role: "system" as const, text: system },
-      ...[...examples, ...nearestExamples(request, moreExamples, nearestMax)].flatMap(([asked, work]) => [{ role: "user" as const, text: asked }, { role: "assistant" as const, text: work }]),
+      ...[...examples, ...near].flatMap(([asked, work]) => [{ role: "user" as const, text: asked }, { role: "assistant" as const, text: work }]),
       { role: "user" as const, text: shortened(request) },
     ];
     let answer = "";
-    for await (const event of engine.complete({ purpose: "plan", chat, grammar, temperature: 0, maxTokens: tokensMax, signal })) {
+    for await (const event of engine.complete({ purpose: "plan", chat, varying: 2 * near.length + 1, grammar, temperature: 0, maxTokens: tokensMax, signal })) {
       if (event.type === "text") answer += event.text;
       else if (event.type === "ended" || event.type === "failed") spend(event.usage);
     }

@@ -56,6 +56,8 @@ export type GenerationPurpose = "step" | "compaction" | "plan";
 export interface TextRequest extends Sampling {
   purpose: GenerationPurpose;
   chat: readonly ChatMessage[];
+  /** Of a plan: how many messages at the end differ from question to question; the state of those before is kept. 1 where absent. */
+  varying?: number;
   /** GBNF; its root rule is `root`. */
   grammar?: string;
   /**

@@ -32,7 +32,7 @@ const anyText = "root ::= [^\\x00]+";
 export async function* generate(open: OpenModel, prompt: RenderedChat, request: TextRequest, counts: Counts): AsyncGenerator<TextEvent, void, void> {
   const { signal } = request;
   const grammarState = grammarStateOf(open, request);
-  const promptTokens = await open.tokenizer.tokenize(prompt.segments, signal, request.purpose === "plan" ? "last" : "first");
+  const promptTokens = await open.tokenizer.tokenize(prompt.segments, signal, request.purpose === "plan" ? (request.varying ?? 1) : undefined);
   if (promptTokens === undefined) return yield ended("aborted", counts);
   const { tokens } = promptTokens;
   // The last cell of the window stays free for the binding.

@@ -13,10 +13,10 @@ export interface PromptTokens {
 export interface PromptTokenizer {
   /**
    * Other work of the process has its turn between the pieces of a long text.
-   * @param headEnds the message with which the part begins that changes: the first after the system text, or the last one
+   * @param varying how many messages at the end change; all but the system text where absent
    * @returns undefined when the signal fires before the end
    */
-  tokenize(segments: readonly Segment[], signal: AbortSignal, headEnds?: "first" | "last"): Promise<PromptTokens | undefined>;
+  tokenize(segments: readonly Segment[], signal: AbortSignal, varying?: number): Promise<PromptTokens | undefined>;
   /** Tokens of a text; undefined for one so long that nobody can wait for the answer. */
   count(text: string): number | undefined;
   /** Keeps the tokens of a text that was generated. */
@@ -63,14 +63,16 @@ export function promptTokenizer(model: LlamaModel, spacePrefix: boolean): Prompt
       remember(text, tokens);
       return tokens.length;
     },
-    async tokenize(segments, signal, headEnds = "first") {
+    async tokenize(segments, signal, varying) {
       const tokens: Token[] = [];
       const first = segments[0];
       const begin = model.tokens.bos;
       if (model.tokens.shouldPrependBosToken && begin !== null && !(first?.literal === false && model.tokens.bosString !== null && first.text.startsWith(model.tokens.bosString))) tokens.push(begin);
       let headLength = 0;
+      const changing = segments.filter(({ literal: isMessage, role }) => isMessage && role !== "system");
+      const firstChanging = varying === undefined ? changing[0] : changing.at(-varying);
       for (const segment of segments) {
-        if ((headLength === 0 || headEnds === "last") && segment.literal && segment.role !== "system") headLength = tokens.length;
+        if (segment === firstChanging) headLength = tokens.length;
         for (const token of segment.literal ? await literal(segment.text, signal) : model.tokenize(segment.text, true, spacePrefix ? "trimLeadingSpace" : undefined)) tokens.push(token);
       }
       return signal.aborted ? undefined : { tokens, headLength };

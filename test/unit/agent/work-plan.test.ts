@@ -100,6 +100,7 @@ test("the question and a long request fit into the context that it is asked in",
   const longest = moreExamples.map(([request]) => request).toSorted((a, b) => b.length - a.length).slice(0, 3);
   await take(user(`${longest.join(" ")} `.repeat(20)));
   expect(requests[0]?.chat.filter(({ text }) => longest.includes(text)).length).toBe(3);
+  expect(requests[0]?.varying).toBe(7);
   const characters = requests[0]?.chat.reduce((sum, { text }) => sum + text.length + turnMarksChars, 0) ?? Infinity;
   expect(characters / charsPerToken).toBeLessThan(apartContextSize);
 });

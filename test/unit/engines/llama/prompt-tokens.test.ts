@@ -47,6 +47,20 @@ test("the head ends before the first message that is not the system's", async ()
   expect(tokens.length).toBe(13);
 });
 
+test.each([[1, 12], [3, 7], [9, 0]])("or before the last %d messages, where these change", async (varying, length) => {
+  const made = await promptTokenizer(model(false), false).tokenize([
+    { text: "a", literal: false },
+    { text: "rules", literal: true, role: "system" },
+    { text: "b", literal: false },
+    { text: "q", literal: true, role: "user" },
+    { text: "c", literal: false },
+    { text: "r", literal: true, role: "assistant" },
+    { text: "de", literal: false },
+    { text: "hello", literal: true, role: "user" },
+  ], signal, varying);
+  expect(made?.headLength).toBe(length);
+});
+
 test("a prompt begins with the token that the model wants, once", async () => {
   const user = { text: "u", literal: true, role: "user" as const };
   const wanting = promptTokenizer(model(true), false);
