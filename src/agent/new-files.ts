@@ -39,10 +39,12 @@ function placesOf(name: string, made: readonly string[], names: WorkspaceNames, 
 }
 
 const foundCharsMax = 600;
+const foundMax = 3;
 
-/** Results of what shows no file as it is: counts, sums, lists, output. */
+/** The last results of what shows no file as it is: counts, sums, lists, output. */
 export function foundOut(messages: readonly AgentMessage[], tools: readonly Tool[]): string[] {
   const last = messages.findLastIndex(({ role }) => role === "user");
   const finders = new Set(tools.flatMap((tool) => (tool.class === "shell" || (tool.class === "read" && !tool.serves?.includes("read")) ? [tool.name] : [])));
-  return messages.slice(last + 1).flatMap((message) => (message.role === "toolResult" && !message.isError && finders.has(message.toolName) ? [contentText(message.content).slice(0, foundCharsMax).toWellFormed()] : []));
+  const results = messages.slice(last + 1).flatMap((message) => (message.role === "toolResult" && !message.isError && finders.has(message.toolName) ? [contentText(message.content)] : []));
+  return results.slice(-foundMax).map((text) => text.slice(0, foundCharsMax).toWellFormed());
 }

@@ -81,13 +81,15 @@ export class Rewriting {
   async #nextNew(state: RewritingState): Promise<Rewrite | undefined> {
     const { messages, missing, names, request, seen, tool, tools, view, work } = state;
     const next = newFiles(missing, names, request, work).find(({ name }) => this.triesOf(name) === 0);
-    if (!next || isFix(work) || !mentionedFiles(request, names.files).every((file) => seen.includes(file))) return undefined;
+    if (!next || isFix(work)) return undefined;
+    const beside = await shownBeside(seen, 0, view);
     const found = foundOut(messages, tools);
-    const isTold = lookKinds.some((kind) => work.kinds.has(kind)) ? found.length > 0 : seen.length > 0 || found.length > 0 || names.files.length === 0 || (await view.isForeign(names.files, request));
+    const isShown = mentionedFiles(request, names.files).every((file) => beside.some(({ path }) => path === file));
+    const isTold = isShown && (lookKinds.some((kind) => work.kinds.has(kind)) ? found.length > 0 : beside.length > 0 || found.length > 0 || names.files.length === 0 || (await view.isForeign(names.files, request)));
     if (!isTold) return undefined;
     this.#tries.set(next.name, 1);
     const [path = next.name] = next.places;
-    return { tool, path, places: next.places, beside: await shownBeside(seen, 0, view), found, request, mayShrink: false, tries: 0, triesMax: 1 };
+    return { tool, path, places: next.places, beside, found, request, mayShrink: false, tries: 0, triesMax: 1 };
   }
 
   /** Anew for what the user says while the turn goes on. */

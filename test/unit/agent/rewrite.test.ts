@@ -1,6 +1,6 @@
 // A file written anew apart from the conversation: how it is asked for, what of the answer is taken, and which file comes next.
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Conversation } from "../../../src/agent/conversation.ts";
 import { generate } from "../../../src/agent/generate.ts";
@@ -226,69 +226,10 @@ test("what is to be mended begins anew where it failed, from another failure whe
   expect([last.tools, result && conversation.note(result)]).toEqual([[], "(It still fails: tell the user so.)"]);
 });
 
-test.each([
-  ["a name", "Write leap.py that tells leap years.", ["leap.py"]],
-  ["a path", "Write src/leap.py.", ["src/leap.py"]],
-  ["a folder that is to be made with it", "Make a folder notes/2026 and put plan.md into it.", ["notes/2026/plan.md"]],
-  ["a folder that is there", "Write plan.md into notes.", ["plan.md", "notes/plan.md"]],
-])("a file that is to be made is written apart at once: %s", async (_name, request, places) => {
-  using at = fixture();
-  mkdirSync(join(at.workspace, "notes"));
-  const { offer, step } = bench(at, request, "change: create");
-  expect((await offer()).rewrite).toMatchObject({ path: places[0], places, beside: [], found: [] });
-  await step("fs.write", { path: places.at(-1), content: "x\n" });
-  expect((await offer()).tools).toEqual([]);
-});
-
-test("what it is made of is looked at first", async () => {
-  using at = fixture();
-  writeFileSync(join(at.workspace, "tasks.txt"), "a done\nb\n");
-  const { offer, step } = bench(at, "Put the finished tasks into done.txt and take them out of tasks.txt.", "change: create, cut");
-  expect((await offer()).rewrite).toBeUndefined();
-  await step("fs.read", { path: "tasks.txt" });
-  expect((await offer()).rewrite).toMatchObject({ path: "done.txt", beside: [{ path: "tasks.txt" }] });
-  await step("fs.write", { path: "done.txt", content: "a done\n" });
-  expect((await offer()).rewrite).toMatchObject({ path: "tasks.txt", content: "a done\nb\n", beside: [] });
-  await step("fs.write", { path: "tasks.txt", content: "b\n" });
-  expect((await offer()).tools).toEqual([]);
-});
-
-test("what is to be found out first is told when it is known", async () => {
-  using at = fixture();
-  writeFileSync(join(at.workspace, "days.csv"), "day,degrees\nMon,20\nTue,31\n");
-  const { offer, step } = bench(at, "Find the hottest day in days.csv and write it into hot.txt.", "change: compute, create");
-  await offer();
-  await step("fs.read", { path: "days.csv" });
-  expect((await offer()).rewrite).toBeUndefined();
-  await step("table.compute", { path: "days.csv", operation: "max", column: "degrees" });
-  const one = (await offer()).rewrite;
-  expect(one?.found?.[0]).toContain("31");
-  expect(one && rewriteChat(one)[1]?.text).toContain("31");
-});
-
-test("where nothing that the request speaks of was looked at the step is as any other", async () => {
-  using at = fixture();
-  writeFileSync(join(at.workspace, "trip.txt"), "We go to Rome.\n");
-  writeFileSync(join(at.workspace, "food.txt"), "Pizza.\n");
-  const { offer, step } = bench(at, "Write a summary of the trip into summary.txt.", "change: create");
-  expect((await offer()).rewrite).toBeUndefined();
-  await step("fs.read", { path: "trip.txt" });
-  expect((await offer()).rewrite).toMatchObject({ path: "summary.txt", beside: [{ path: "trip.txt", content: "We go to Rome.\n" }] });
-});
-
 test("which of several places is meant is asked first", async () => {
   const one: Rewrite = { tool: "fs.write", path: "plan.md", places: ["plan.md", "notes/plan.md"], beside: [], request: "Write plan.md into notes.", mayShrink: false, tries: 0, triesMax: 1 };
   const { events, requests } = await generated(["notes/plan.md", "````\n# Plan\n````"], one);
   expect(requests.map(({ grammar }) => grammar?.slice(0, 40))).toEqual(['root ::= "plan.md" | "notes/plan.md"', rewriteGrammar(one).slice(0, 40)]);
   expect(events.find(({ type }) => type === "call_end")).toMatchObject({ arguments: { path: "notes/plan.md", content: "# Plan\n" } });
   expect(events.at(-1)).toMatchObject({ type: "ended", usage: { input: 10, output: 4 } });
-});
-
-test("a program finds out by itself what a plan would have looked up", async () => {
-  using at = fixture();
-  writeFileSync(join(at.workspace, "text.txt"), "An owl.\n");
-  const { offer, step } = bench(at, "Write a script vowels.py that counts the vowels in text.txt.", "change: count, create");
-  expect((await offer()).tools.map(({ name }) => name)).not.toContain("fs.count");
-  await step("fs.read", { path: "text.txt" });
-  expect((await offer()).rewrite).toMatchObject({ path: "vowels.py", beside: [{ path: "text.txt" }] });
 });
