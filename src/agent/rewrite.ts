@@ -61,12 +61,18 @@ function block(path: string, content: string): string {
 /** One block with a fence of its own, and nothing else. */
 export function rewriteGrammar(rewrite: Rewrite): string {
   const fence = fenceIn(rewrite);
-  return `root ::= "${fence}" [a-z]{0,12} "\\n" line* "${fence}"\nline ::= "\`"${repetition(0, fence.length - 1)} ([^\`\\n\\r\\x00] [^\\n\\r\\x00]*)? "\\n"`;
+  const line = `line ::= "\`"${repetition(0, fence.length - 1)} ([^\`\\n\\r\\x00] [^\\n\\r\\x00]*)? "\\n"`;
+  if (!mayNest(rewrite)) return `root ::= "${fence}" [a-z]{0,12} "\\n" line* "${fence}"\n${line}`;
+  return `root ::= "${fence}" [a-z]{0,12} "\\n" (line | inner)* "${fence}"\n${line}\ninner ::= "${fence}" [a-z] [^\`\\n\\r\\x00]* "\\n" line* "${fence}\\n"`;
 }
 
-/** A new text of Markdown may hold blocks of its own. */
-function fenceIn({ content, path }: Rewrite): string {
-  return content === undefined && isMarkdown(path) ? "````" : fenceOf(content ?? "");
+/** Of Markdown: blocks that say what they hold, inside of the one that holds it all. With a longer fence around them a small model does not find the end. */
+function mayNest({ content = "", path }: Rewrite): boolean {
+  return isMarkdown(path) && !/^`{4,}/m.test(content) && [...content.matchAll(/^```.*$/gm)].every(([mark], index) => index % 2 === 1 || /^```[a-z]/.test(mark));
+}
+
+function fenceIn(rewrite: Rewrite): string {
+  return mayNest(rewrite) ? "```" : fenceOf(rewrite.content ?? "");
 }
 
 /** Longer than any that begins a line of the text. */

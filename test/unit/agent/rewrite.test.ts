@@ -37,6 +37,21 @@ test.each([
 });
 
 test.each([
+  ["a block that says what it holds", "a\n", "# A\n\n```sh\nls\n```\n\nb\n", true],
+  ["one without", "a\n", "# A\n```\nls\n```\n", false],
+  ["one that is open", "a\n", "```sh\nls\n", false],
+  ["where the file has such blocks", "```sh\nls\n```\n", "```sh\nls -l\n```\n", true],
+])("a text of Markdown may hold blocks: %s", (_name, content, text, isTaken) => {
+  const one = rewrite(content, { path: "a.md" });
+  expect(accepts(parseGbnf(rewriteGrammar(one)), fenced(text))).toBe(isTaken);
+  if (isTaken) expect(rewritten(one, fenced(text))).toBe(text);
+});
+
+test("of Markdown with other blocks the fence is longer", () => {
+  for (const content of ["```\nls\n```\n", "````md\n```sh\nls\n```\n````\n"]) expect(rewriteGrammar(rewrite(content, { path: "a.md" }))).toStartWith('root ::= "````');
+});
+
+test.each([
   ["a changed line", "a\nb\n", "a\nc\n", "a\nc\n"],
   ["CRLF stays", "a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n"],
   ["a byte order mark stays", "\uFEFFa\n", "b\n", "\uFEFFb\n"],
@@ -228,7 +243,7 @@ test("what is to be mended begins anew where it failed, from another failure whe
 
 test("which of several places is meant is asked first", async () => {
   const one: Rewrite = { tool: "fs.write", path: "plan.md", places: ["plan.md", "notes/plan.md"], beside: [], request: "Write plan.md into notes.", mayShrink: false, tries: 0, triesMax: 1 };
-  const { events, requests } = await generated(["notes/plan.md", "````\n# Plan\n````"], one);
+  const { events, requests } = await generated(["notes/plan.md", "```markdown\n# Plan\n```"], one);
   expect(requests.map(({ grammar }) => grammar?.slice(0, 40))).toEqual(['root ::= "plan.md" | "notes/plan.md"', rewriteGrammar(one).slice(0, 40)]);
   expect(events.find(({ type }) => type === "call_end")).toMatchObject({ arguments: { path: "notes/plan.md", content: "# Plan\n" } });
   expect(events.at(-1)).toMatchObject({ type: "ended", usage: { input: 10, output: 4 } });

@@ -1,5 +1,6 @@
 // The checker of the sidecar's stream finds what is wrong: every frame that is left out, said twice or moved in a real stream.
 import { beforeAll, describe, expect, test } from "bun:test";
+import { checkSidecarIndependently } from "../../support/independent-checker.ts";
 import { checkSidecarStream, type SidecarStream } from "../../support/sidecar-checker.ts";
 import { freeTypes } from "../../support/sidecar-checker/lives.ts";
 import type { ScriptItem } from "../../support/scripted.ts";
@@ -44,6 +45,12 @@ const isFree = (frame: Frame | undefined): boolean => freeTypes.has(frame?.type 
 describe("a stream of the sidecar", () => {
   test("is right as it is", () => {
     expect(breachesOf(frames)).toEqual([]);
+  });
+
+  test("is right with a tool that is younger than the independent checker", () => {
+    const younger = frames.map((frame) => `${JSON.stringify(frame).replaceAll('"fs.list"', '"fs.count"')}\n`).join("");
+    expect(younger).toContain('"tool":"fs.count"');
+    expect(checkSidecarIndependently([{ ...stream, frames: younger }]) ?? [[]]).toEqual([[]]);
   });
 
   test("without one of its frames is wrong", () => {
