@@ -1,5 +1,6 @@
 // Counts lines, words and characters of an open text file of any size in constant memory.
-import { createReadStream } from "node:fs";
+import { read } from "node:fs";
+import { promisify } from "node:util";
 
 export interface TextCounts {
   /** An unfinished last line counts as one. */
@@ -9,6 +10,9 @@ export interface TextCounts {
   /** Unicode characters, line ends included, a byte order mark not. */
   characters: number;
 }
+
+const readInto = promisify(read);
+const chunkBytes = 256 * 1024;
 
 /** Leaves the descriptor open. @throws when the signal aborts or reading fails */
 export async function countText(descriptor: number, bomBytes: number, signal: AbortSignal): Promise<TextCounts> {
@@ -25,8 +29,13 @@ export async function countText(descriptor: number, bomBytes: number, signal: Ab
     counts.characters += text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
     last = text.at(-1) ?? last;
   };
-  const stream = createReadStream("", { fd: descriptor, start: bomBytes, autoClose: false, highWaterMark: 256 * 1024, signal });
-  for await (const chunk of stream as AsyncIterable<Buffer>) take(decoder.decode(chunk, { stream: true }));
+  // Not as a stream: one that ends early tells of it once more, as an event that ends the process.
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  for (let at = bomBytes, count = -1; count !== 0; at += count) {
+    signal.throwIfAborted();
+    count = (await readInto(descriptor, chunk, 0, chunk.length, at)).bytesRead;
+    take(decoder.decode(chunk.subarray(0, count), { stream: true }));
+  }
   take(decoder.decode());
   return { ...counts, lines: counts.lines + (last === "\n" ? 0 : 1) };
 }
