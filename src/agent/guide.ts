@@ -14,7 +14,7 @@ import { hintOf } from "./hint.ts";
 import { blindReplacement, isKnown } from "./known-files.ts";
 import { leftNotes } from "./left-behind.ts";
 import { Looking } from "./looking.ts";
-import { foundNothing, LoopGuard, type LoopSettings } from "./loop-guard.ts";
+import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { Objections } from "./objections.ts";
 import { fileArguments, offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
@@ -64,7 +64,7 @@ export class Guide {
   #withheld: string | undefined;
   /** What a question names; undefined before the kind of the request is known, and where it is no question. */
   #absent: AbsentThings | undefined;
-  /** The last step, where it brought nothing after what a question needs was seen: in its place a small model says that it failed. */
+  /** Looks of the last step that failed after a question had what it needs: a small model then replies that it can't help. */
   #vain: readonly string[] = [];
   /** Special tools by name. */
   readonly #told = new Set<string>();
@@ -179,7 +179,9 @@ export class Guide {
     if (this.#view && this.#plan.work) this.#look(this.#plan.work, calls, results);
     // Nothing is left but to reply: what not to do would only be repeated there.
     if (this.#looking.isOver) notes.clear();
-    if (this.#looking.isOver && results.every((result) => result.isError || foundNothing(result))) this.#vain = results.map(({ toolCallId }) => toolCallId);
+    // What a command said, and that a search found nothing, may be the answer.
+    const isFailedLook = ({ isError, toolName }: ToolResultMessage): boolean => isError && this.#options.tools.some(({ class: kind, name }) => name === toolName && kind === "read");
+    if (this.#looking.isOver && results.every(isFailedLook)) this.#vain = results.map(({ toolCallId }) => toolCallId);
     const absent = await this.#absent?.notes(calls, results);
     for (const result of results) if (!notes.has(result)) notes.set(result, [hintOf(result, this.#options.tools, this.#options.conversation.request), absent?.get(result)].filter(Boolean).join("\n"));
     const classes = new Map(this.#options.tools.map((tool) => [tool.name, tool.class]));
