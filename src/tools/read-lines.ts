@@ -1,6 +1,7 @@
 // Reads a stretch of lines out of a file of any size in constant memory, and counts the rest.
-import { createReadStream } from "node:fs";
+import { closeSync } from "node:fs";
 import { linesIn, type Totals } from "./clip.ts";
+import { chunksOf } from "./file-chunks.ts";
 
 export interface Stretch {
   /** The bytes of the lines asked for, at most `maxBytes` of them and never more. */
@@ -14,14 +15,21 @@ export interface Stretch {
  * Closes the descriptor. @throws when the signal aborts or reading fails.
  */
 export async function readLines(descriptor: number, offset: number, limit: number, maxBytes: number, signal: AbortSignal): Promise<Stretch> {
+  try {
+    return await linesOf(descriptor, offset, limit, maxBytes, signal);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function linesOf(descriptor: number, offset: number, limit: number, maxBytes: number, signal: AbortSignal): Promise<Stretch> {
   const parts: Buffer[] = [];
   const end = offset + limit;
   let collected = 0;
   let line = 1;
   let bytes = 0;
   let last = 0x0a;
-  const stream = createReadStream("", { fd: descriptor, highWaterMark: 256 * 1024, signal });
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(descriptor, 0, signal)) {
     bytes += chunk.length;
     last = chunk[chunk.length - 1] ?? last;
     const linesBefore = line;

@@ -15,13 +15,17 @@ const word = /[\p{L}_][\p{L}\p{N}_]*/gu;
 
 /** Lines of text; none where nothing occurs twice. @param shown the file's name, which says whether it is a table */
 export function tally(text: string, shown: string): string[] {
+  const path = shown.replace(/"$/, "");
   const tables = tableNames.test(shown) ? tablesIn(text, shown) : [];
-  return tables.length > 0 ? tables.flatMap(tableTally) : textTally(isProgram(shown.replace(/"$/, "")) ? withoutComments(text) : text);
+  return tables.length > 0 ? tables.flatMap(tableTally) : textTally(isProgram(path) ? withoutComments(text, path) : text);
 }
 
+const hashComments = /\.(?:php|pl|ps1|py|r|rb|sh)$/i;
+
 /** Whole lines of them: what they speak of is not there. */
-function withoutComments(text: string): string {
-  return text.replace(/^[ \t]*(?:\/\/|\/?\*|--|#(?!include|define|if|else|endif|\[)).*$/gm, "");
+function withoutComments(text: string, path: string): string {
+  const comment = hashComments.test(path) ? /^[ \t]*#.*$/gm : /\.lua$/i.test(path) ? /^[ \t]*--.*$/gm : /^[ \t]*(?:\/\/|\/\*|\*(?=[ \t\/\r]|$)).*$/gm;
+  return text.replace(comment, "");
 }
 
 function tablesIn(text: string, shown: string): Table[] {

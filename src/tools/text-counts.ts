@@ -1,6 +1,5 @@
 // Counts lines, words and characters of an open text file of any size in constant memory.
-import { read } from "node:fs";
-import { promisify } from "node:util";
+import { chunksOf } from "./file-chunks.ts";
 
 export interface TextCounts {
   /** An unfinished last line counts as one. */
@@ -10,9 +9,6 @@ export interface TextCounts {
   /** Unicode characters, line ends included, a byte order mark not. */
   characters: number;
 }
-
-const readInto = promisify(read);
-const chunkBytes = 256 * 1024;
 
 /** Leaves the descriptor open. @throws when the signal aborts or reading fails */
 export async function countText(descriptor: number, bomBytes: number, signal: AbortSignal): Promise<TextCounts> {
@@ -29,13 +25,7 @@ export async function countText(descriptor: number, bomBytes: number, signal: Ab
     counts.characters += text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
     last = text.at(-1) ?? last;
   };
-  // Not as a stream: one that ends early tells of it once more, as an event that ends the process.
-  const chunk = Buffer.allocUnsafe(chunkBytes);
-  for (let at = bomBytes, count = -1; count !== 0; at += count) {
-    signal.throwIfAborted();
-    count = (await readInto(descriptor, chunk, 0, chunk.length, at)).bytesRead;
-    take(decoder.decode(chunk.subarray(0, count), { stream: true }));
-  }
+  for await (const chunk of chunksOf(descriptor, bomBytes, signal)) take(decoder.decode(chunk, { stream: true }));
   take(decoder.decode());
   return { ...counts, lines: counts.lines + (last === "\n" ? 0 : 1) };
 }

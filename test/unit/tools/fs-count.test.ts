@@ -90,8 +90,14 @@ test("lines that stand there several times are counted as they are", async () =>
   expect((await at.call("fs.count", { path: "jobs.yaml" })).text).toContain('2 lines are "on: false"');
 });
 
-test("comments of code are not counted where no pattern says what is", async () => {
+test.each([
+  ["model.rs", "// a struct of old\npub struct A;\nstruct B(u8);\n#[derive(Debug)]\n", '2 lines hold "struct"'],
+  ["a.js", "// count is private\nclass A {\n  #count = 0;\n  add() { this.#count += 1; }\n}\n", '2 lines hold "count"'],
+  ["a.c", "/* p\n * p\n */\n*p = 1;\n*p = 2;\n", '2 lines hold "p"'],
+  ["a.py", "# value\nvalue = 1\nvalue += 1\n", '2 lines hold "value"'],
+  ["a.lua", "-- key\nkey = 1\nkey = 2\n", '2 lines hold "key"'],
+])("comments of code are not counted where no pattern says what is: %s", async (path, content, told) => {
   using at = fixture();
-  writeFileSync(join(at.workspace, "model.rs"), "// a struct of old\npub struct A;\nstruct B(u8);\n#[derive(Debug)]\nenum C {}\n");
-  expect((await at.call("fs.count", { path: "model.rs" })).text).toContain('2 lines hold "struct"');
+  writeFileSync(join(at.workspace, path), content);
+  expect((await at.call("fs.count", { path })).text).toContain(told);
 });
