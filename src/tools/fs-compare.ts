@@ -71,8 +71,8 @@ function totalsText(...files: readonly (readonly [Place, string])[]): string {
     try {
       const [table] = readTables(text, shown);
       const column = table?.isLines ? "number" : table?.columns.at(-1);
-      const [sum = ""] = table ? compute(table, { operation: "sum", column }).lines : [];
-      return sum === "" ? [] : [`${sum.replace(/^sum of [^:]+: | \(.*$/g, "")} in ${shown}`];
+      const total = table && compute(table, { operation: "sum", column }).total;
+      return total === undefined ? [] : [`${total} in ${shown}`];
     } catch (error) {
       if (error instanceof ToolError) return [];
       throw error;

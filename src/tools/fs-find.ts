@@ -54,7 +54,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
       const list = fitLines(lines, context);
       const limitReached = more || !list.complete || report.limitReached;
       const note = limitReached ? `\n[the first ${list.shown} are shown; narrow it with pattern or path]` : "";
-      const without = limitReached || /[*?[{]/.test(args.pattern) ? [] : foldersWithout(folders).map((folder) => shortPath(`${place.real}/${folder}`, workspace));
+      const without = limitReached || /[*?[{]/.test(args.pattern) ? [] : foldersWithout(folders).map((folder) => shortPath(`${place.real === "/" ? "" : place.real}/${folder}`, workspace));
       const gaps = without.length === 0 || without.length > withoutMax ? "" : `\n[none in ${without.join(", ")}]`;
       return {
         content: [{ type: "text", text: (list.text || "(no file has such a name; fs.grep searches the text in files)") + gaps + note + unreadableNote(report) }],

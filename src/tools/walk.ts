@@ -60,12 +60,15 @@ export async function* walk(options: WalkOptions, report: WalkReport): AsyncGene
 const entriesBetweenPauses = 500;
 
 /** `2_b` before `10_a`: listed the other way round a small model takes the last for the highest. */
-function byName(a: string, b: string): number {
-  const [one = [], other = []] = [a, b].map((name): string[] => name.match(/\d+|\D+/g) ?? []);
-  const at = one.findIndex((part, index) => part !== other[index]);
-  const [part = "", against = ""] = at < 0 ? [] : [one[at], other[at]];
-  const difference = /^\d/.test(part) && /^\d/.test(against) ? Number(part) - Number(against) : 0;
-  return difference || (a < b ? -1 : 1);
+function inOrder(names: readonly string[]): string[] {
+  const split = names.map((name) => ({ name, parts: name.match(/\d+|\D+/g) ?? [] }));
+  const sorted = split.toSorted((a, b) => {
+    const at = a.parts.findIndex((part, index) => part !== b.parts[index]);
+    const [one = "", other = ""] = [a.parts[at], b.parts[at]];
+    const difference = /^\d/.test(one) && /^\d/.test(other) ? Number(one) - Number(other) : 0;
+    return difference || (a.name < b.name ? -1 : 1);
+  });
+  return sorted.map(({ name }) => name);
 }
 
 /** Last name first, so that the next one is taken off the end. */
@@ -77,7 +80,7 @@ function entriesOf(folder: RawPath, prefix: RawPath): Entry[] {
     throw accessFailure(error, folder);
   }
   const base = folder === "/" ? "" : folder;
-  const entries = names.map(rawPath).toSorted(byName).toReversed().map((name) => ({ path: `${base}/${name}`, relative: prefix + name }));
+  const entries = inOrder(names.map(rawPath)).toReversed().map((name) => ({ path: `${base}/${name}`, relative: prefix + name }));
   return entries.flatMap((entry) => {
     const stats = lstatSync(onDisk(entry.path), { throwIfNoEntry: false });
     return stats ? [{ ...entry, stats }] : [];

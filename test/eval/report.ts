@@ -31,8 +31,8 @@ export interface Kept {
   version: string;
   only?: string;
   halves: { [half in Half]?: Totals };
-  /** `solved/runs` of each category of either half. */
-  categories: { [half in Half]?: { [category: string]: string } };
+  /** `solved/runs` of each category of either half; absent in results that were kept before they were counted. */
+  categories?: { [half in Half]?: { [category: string]: string } };
   /** `solved/runs` of each task whose results may be looked at. */
   tasks: { [name: string]: string };
 }
@@ -85,7 +85,7 @@ export function taskLines(tasks: readonly Task[], runs: readonly Run[]): string[
 }
 
 /** One line a category, with its count in either half: how many of the control tasks are solved may be looked at, which not. */
-export function categoryLines({ categories }: Kept): string[] {
+export function categoryLines({ categories = {} }: Kept): string[] {
   const names = new Set(Object.values(categories).flatMap((some) => Object.keys(some)));
   return table([["category", "tuning", "control"], ...[...names].map((name) => [name, categories.tuning?.[name] ?? "-", categories.control?.[name] ?? "-"])]);
 }

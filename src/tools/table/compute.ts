@@ -20,6 +20,8 @@ export interface Answer {
   notes: string[];
   /** Rows that the condition accepts. */
   rows: number;
+  /** Of a sum the number alone. */
+  total?: string;
   /** By the values of other columns. */
   sums?: readonly string[];
 }
@@ -42,8 +44,9 @@ export function compute(table: Table, { column, operation, where }: Question): A
   if (operation === "rows") return { ...answer, lines: [`${selection.of}${selection.condition}:`, ...listed(table, rows), ...(named === undefined ? [] : [`${table.columns[named]} alone: ${rows.map(({ cells }) => shortText(cells[named] ?? "", 100) || "(empty)").join(", ")}`])] };
   const chosen = named === undefined ? onlyColumn(selection, operation) : needsNumbers(operation) ? withNumbers(selection, named) : named;
   if (operation === "distinct") return { ...answer, lines: distinct(selection, chosen) };
-  const { lines, notes } = measured(selection, chosen, operation);
-  return { ...answer, lines, notes: [...answer.notes, ...notes], sums: sumsByGroup(table, rows, chosen) };
+  const { notes, ...found } = measured(selection, chosen, operation);
+  const isAmount = operation === "sum" || operation === "max" || operation === "min";
+  return { ...answer, ...found, notes: [...answer.notes, ...notes], ...(isAmount ? { sums: sumsByGroup(table, rows, chosen) } : {}) };
 }
 
 /** A last row that adds up the others, called so and nothing else: with it a sum would be twice as large. */
@@ -112,7 +115,7 @@ interface Measured {
 }
 
 /** Sums need numbers; order and extremes take texts as well where a column holds no number. */
-function measured(selection: Selection, column: number, operation: Exclude<Operation, "count" | "rows" | "distinct">): { lines: string[]; notes: string[] } {
+function measured(selection: Selection, column: number, operation: Exclude<Operation, "count" | "rows" | "distinct">): Pick<Answer, "lines" | "notes" | "total"> {
   const { condition, rows, table } = selection;
   const all = quantified(rows, column);
   const numbers = all.flatMap(({ quantity, row }) => (quantity ? [{ quantity, row }] : []));
@@ -129,7 +132,7 @@ function measured(selection: Selection, column: number, operation: Exclude<Opera
   const sum = sumOf(numbers.map(({ quantity }) => quantity));
   const over = numbers.length === rows.length ? selection.of : `${numbers.length} of ${rowsText(rows.length)}`;
   const line = operation === "sum" ? `sum of ${name}${condition}: ${quantityText(sum)} (${over})` : `average of ${name}${condition}: ${quantityText(averageOf(sum, numbers.length))} (${over}, sum ${quantityText(sum)})`;
-  return { lines: [line], notes };
+  return { lines: [line], notes, ...(operation === "sum" ? { total: quantityText(sum) } : {}) };
 }
 
 /** Asked for the largest number a small model names the first column: where another one alone holds numbers, that is told too. */
