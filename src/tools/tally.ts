@@ -24,7 +24,7 @@ const hashComments = /\.(?:php|pl|ps1|py|r|rb|sh)$/i;
 
 /** Whole lines of them: what they speak of is not there. */
 function withoutComments(text: string, path: string): string {
-  const comment = hashComments.test(path) ? /^[ \t]*#.*$/gm : /\.lua$/i.test(path) ? /^[ \t]*--.*$/gm : /^[ \t]*(?:\/\/|\/\*|\*(?=[ \t\/\r]|$)).*$/gm;
+  const comment = hashComments.test(path) ? /^[ \t]*#.*$/gm : /\.lua$/i.test(path) ? /^[ \t]*--.*$/gm : /^[ \t]*(?:\/\/|\/\*|\*(?=[ \t/\r]|$)).*$/gm;
   return text.replace(comment, "");
 }
 
