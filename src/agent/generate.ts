@@ -6,7 +6,7 @@ import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
 import { formOf } from "./chosen-form.ts";
 import { renderConversation, type SystemText } from "./prompt.ts";
-import { placeChat, placeGrammar, type Rewrite, rewriteChat, rewriteGrammar, rewritten } from "./rewrite.ts";
+import { draftOf, placeChat, placeGrammar, type Rewrite, rewriteChat, rewriteGrammar, rewritten } from "./rewrite.ts";
 import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
 import type { StepOffer } from "./step-offer.ts";
@@ -81,7 +81,7 @@ async function* fromRewrite(engine: TextEngine, asked: Rewrite, options: Generat
   const rewrite = await placed(engine, asked, options, spend);
   for (let count = rewrite.tries; content === undefined && count < rewrite.tries + rewrite.triesMax && !signal.aborted; count += 1) {
     let answer = "";
-    for await (const event of engine.complete({ purpose: "plan", chat: rewriteChat(rewrite), grammar: rewriteGrammar(rewrite), ...samplingOf(options.sampling, count), maxTokens: rewriteTokensMax, signal })) {
+    for await (const event of engine.complete({ purpose: "plan", chat: rewriteChat(rewrite), grammar: rewriteGrammar(rewrite), draft: draftOf(rewrite), ...samplingOf(options.sampling, count), maxTokens: rewriteTokensMax, signal })) {
       if (event.type === "progress" || (event.type === "prompt_accepted" && !isAccepted)) yield event;
       if (event.type === "prompt_accepted") isAccepted = true;
       else if (event.type === "text") answer += event.text;

@@ -238,7 +238,9 @@ export class Guide {
     const done = results.filter(({ isError }) => !isError);
     const shown = new Set(done.flatMap(shownBy));
     const isRead = named.size > 0 && [...named].every((file) => shown.has(file) || isKnown(file, conversation.messages, tools));
-    if (isOnly(work, "read") ? isRead : isOnly(work, "list") && this.#isListed(calls, done)) this.#looking.noteAllSeen();
+    // What was searched for before is not searched for once more, in other words, behind the file itself.
+    const isAboutFiles = isOnly(work, "read") || isOnly(work, "search");
+    if (isAboutFiles ? isRead : isOnly(work, "list") && this.#isListed(calls, done)) this.#looking.noteAllSeen();
   }
 
   /** A folder that the request names was listed. */

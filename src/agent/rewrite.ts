@@ -41,6 +41,11 @@ export function rewriteChat({ beside, content, failure, found = [], path, reques
   ];
 }
 
+/** What the answer repeats most of. */
+export function draftOf({ beside, content = "" }: Rewrite): string {
+  return plain([content, ...beside.map((file) => file.content)].join("\n"));
+}
+
 /** Asks which of the places is meant. */
 export function placeChat({ path, request }: Rewrite): ChatMessage[] {
   return [

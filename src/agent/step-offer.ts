@@ -103,7 +103,7 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
   const all = withNamed(existing, messages);
   const seen = all?.files.filter((file) => isKnown(file, messages, tools) || (all.long?.includes(file) === true && isShown(file, messages, tools))) ?? [];
   const named = mentionedFiles(requestIn(messages), all?.files ?? []);
-  const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, guard, work, existing?.long);
+  const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, { existing, guard, messages, work });
   const endings = saidEndings(requestIn(messages));
   const next = fixStage({ guard, work, missed, seen });
   const stage = next && fixTools(next, tools.filter(({ name }) => !guard.excluded.has(name))).length > 0 ? next : undefined;
@@ -124,7 +124,8 @@ function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed
   if (mending.length > 0) return mending;
   const { guard, missing = [], work } = state;
   const isQuestion = work?.isChange === false;
-  const reading = isQuestion && guard.steps > 0 && missed.length > 0 ? left.filter((tool) => tool.class === "read" && (tool.serves?.includes("read") || isFor(tool, work))) : [];
+  const isFound = missed.some((file) => guard.hasFound(file));
+  const reading = isQuestion && guard.steps > 0 && missed.length > 0 ? left.filter((tool) => tool.class === "read" && (tool.serves?.includes("read") || (isFor(tool, work) && !isFound))) : [];
   const fits = fitting(left, guard, work).filter((tool) => tool.class !== "write" || work === undefined || !isFix(work) || missed.length === 0);
   const chosen = reading.length > 0 ? reading : work && !mayLook ? withoutLooks(fits, work) : fits;
   // In the place of a file that is not there a small model reads another one and takes that for the answer.
@@ -154,11 +155,16 @@ function changesOnly({ class: kind, serves }: Tool): boolean {
 /**
  * Named files that nothing looked at: an answer now would leave them out. They may be missed by a change that is stuck, and by a
  * question when they still are after one step more than there are. A question looks at nothing else before, and reads them when its first look was none,
- * or found only some lines of a file that is not long.
+ * or found only some lines of a file that is not long, unless where they are is the answer.
  */
-function missedFiles(named: readonly string[], seen: readonly string[], guard: LoopGuard, { isChange }: Work, long: readonly string[] = []): string[] {
-  return (isChange ? guard.isStuck : guard.steps > named.length + 1) ? [] : named.filter((file) => !seen.includes(file) && !(named.length === 1 && long.includes(file) && guard.hasFound(file)) && !guard.hasNamed(file));
+function missedFiles(named: readonly string[], seen: readonly string[], { existing, guard, messages, work }: Pick<StepState, "existing" | "guard" | "messages"> & { work: Work }): string[] {
+  const isAnswer = !work.isChange && (work.kinds.has("find") || lineWord.test(requestIn(messages)));
+  const isFound = (file: string): boolean => guard.hasFound(file) && (isAnswer || (named.length === 1 && existing?.long?.includes(file) === true));
+  return (work.isChange ? guard.isStuck : guard.steps > named.length + 1) ? [] : named.filter((file) => !seen.includes(file) && !isFound(file) && !guard.hasNamed(file));
 }
+
+/** What a search tells, and the file itself does not. */
+const lineWord = /\b(?:which|what|in|on) lines?\b|\bline numbers?\b/i;
 
 /**
  * Something is to be run and was not since the last change. A small model also plans a run where none is asked for: behind

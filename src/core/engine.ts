@@ -58,6 +58,8 @@ export interface TextRequest extends Sampling {
   chat: readonly ChatMessage[];
   /** Of a plan: how many messages at the end differ from question to question; the state of those before is kept. 1 where absent. */
   varying?: number;
+  /** Of a plan: text that much of the answer probably repeats, such as the file that it changes: it comes faster then. */
+  draft?: string;
   /** GBNF; its root rule is `root`. */
   grammar?: string;
   /**

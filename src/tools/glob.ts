@@ -1,5 +1,6 @@
 // Glob patterns of fs.list, fs.find and fs.grep: without a slash they fit a name in any folder, with one the whole
-// path from where the search began, or the end of it. Several may stand in one text: `*.png, *.jpg`.
+// path from where the search began, or the end of it. Several may stand in one text: `*.png, *.jpg`. What can only be a
+// regular expression (a small model writes `~$|\.bak$`) is taken for one, of the name.
 import { onDisk, type RawPath } from "./path-text.ts";
 import { nameOf } from "./path.ts";
 
@@ -21,9 +22,20 @@ function oneMatcher(pattern: string, root: string): (relative: RawPath) => boole
 
 function matcherOf(pattern: string, part: (relative: RawPath) => RawPath): (relative: RawPath) => boolean {
   const glob = new Bun.Glob(pattern);
+  const expression = expressionOf(pattern);
   // A name with brackets or other signs of a pattern still finds itself.
   return (relative) => {
     const text = onDisk(part(relative)).toString("utf8");
-    return text === pattern || glob.match(text);
+    return text === pattern || glob.match(text) || expression?.test(text) === true;
   };
+}
+
+/** undefined for what may be a glob. A repeated group could take for ever. */
+function expressionOf(pattern: string): RegExp | undefined {
+  if (!/\\\.|^\^|\$$/.test(pattern) || /\)[*+{]/.test(pattern)) return undefined;
+  try {
+    return new RegExp(pattern.replace(/^\*/, ""), "u");
+  } catch {
+    return undefined;
+  }
 }

@@ -56,6 +56,7 @@ async function* sample(open: OpenModel, prompt: readonly Token[], request: TextR
   const { model, sequence, plan } = open;
   const spacePrefix = plan.model.tokenizer === "llama";
   const decoder = textDecoder((tokens, before) => model.detokenize(tokens, false, spacePrefix ? before : undefined), prompt);
+  open.predictor?.updateInputTokens(request.draft === undefined ? [] : model.tokenize(request.draft));
   const generated: Token[] = [];
   const pieces: string[] = [];
   const tokens = sequence.evaluate(prompt.slice(sequence.nextTokenIndex), {

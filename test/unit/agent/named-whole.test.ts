@@ -1,4 +1,5 @@
-// A file that a question names is read whole where it is short, also after a search found some lines of it; a long one is not.
+// A file that a question names is read whole where it is short, also after a search found some lines of it; a long one is not, and
+// none where its place, or that of a line in it, is what is asked for.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,4 +15,30 @@ test.each([[1, false], [2000, true]])("%d times its lines", async (times, mayRep
   expect((await offer()).mayReply).toBe(mayReply);
   await step("fs.read", { path: "menu.html" });
   expect((await offer()).mayReply).toBe(true);
+});
+
+test.each(["p>N nuts", "hazelnut"])("behind a search for %p and the whole file there is only the reply", async (pattern) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "menu.html"), "<li>Waldorf salad N</li>\n<p>N nuts</p>\n");
+  const { offer, step } = bench(at, "Which dishes of menu.html hold nuts?", "answer: search");
+  await offer();
+  await step("fs.grep", { pattern });
+  expect((await offer()).tools.length).toBeGreaterThan(0);
+  await step("fs.read", { path: "menu.html" });
+  expect(await offer()).toMatchObject({ mayReply: true, tools: [] });
+});
+
+test.each([
+  ["Which dishes of menu.html hold nuts?", "answer: search", ["fs.grep", { pattern: "N nuts" }], "fs.read"],
+  ["In which line of menu.html are the nuts?", "answer: search", ["fs.grep", { pattern: "N nuts" }], "reply"],
+  ["where is menu.html?", "answer: find", ["fs.find", { pattern: "menu.html" }], "reply"],
+] as const)("what comes after a search that found something: %s", async (request, plan, [tool, args], next) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "menu.html"), "<li>Waldorf salad N</li>\n<p>N nuts</p>\n");
+  const { offer, step } = bench(at, request, plan);
+  await offer();
+  await step(tool, args);
+  const { mayReply, tools } = await offer();
+  expect(mayReply).toBe(next === "reply");
+  if (next !== "reply") expect(tools.map(({ name }) => name)).toEqual([next]);
 });

@@ -87,6 +87,16 @@ test("find: globs, ignore files, the workspace's own paths", async () => {
   expect(await at.call("fs.find", { pattern: "*.ts", limit: 1 })).toMatchObject({ text: "a[1].ts\n[the first 1 are shown; narrow it with pattern or path]", details: { matches: 1, limitReached: true } });
 });
 
+test("find: what can only be a regular expression is one, of the name; what may be a glob stays one", async () => {
+  using at = fixture();
+  for (const path of ["a.bak", "abak", "deep/b.bak", "c.txt~", "cost$", ".env"]) await at.call("fs.write", { path, content: "x" });
+  const found = async (pattern: string): Promise<string> => (await at.call("fs.find", { pattern })).text;
+  expect(await found("~$|\\.bak$")).toBe("a.bak\nc.txt~\ndeep/b.bak");
+  expect(await found("^a.*\\.bak$")).toBe("a.bak");
+  expect(await found("cost$")).toBe("cost$");
+  for (const harmless of ["(a+)+\\.b$", "^(", "\\.["]) expect(await found(harmless)).toStartWith("(no file");
+});
+
 test("a workspace that is the root of the file system keeps every segment", async () => {
   using at = fixture();
   at.context.workspace = "/";
