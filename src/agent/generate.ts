@@ -6,10 +6,10 @@ import { ActionDecoder, actionGrammar } from "./action.ts";
 import type { Conversation } from "./conversation.ts";
 import { formOf } from "./chosen-form.ts";
 import { renderConversation, type SystemText } from "./prompt.ts";
-import { draftOf, placeChat, placeGrammar, type Rewrite, rewriteChat, rewriteGrammar, rewritten } from "./rewrite.ts";
+import { draftOf, isMadeAlready, placeChat, placeGrammar, type Rewrite, rewriteChat, rewriteGrammar, rewritten } from "./rewrite.ts";
 import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
-import type { StepOffer } from "./step-offer.ts";
+import { replyOnly, type StepOffer } from "./step-offer.ts";
 import { TerminalCalls } from "./terminal-calls.ts";
 import { ThoughtBlock } from "./thought-block.ts";
 
@@ -89,8 +89,9 @@ async function* fromRewrite(engine: TextEngine, asked: Rewrite, options: Generat
     }
     content = rewritten(rewrite, answer);
   }
-  if (content === undefined || signal.aborted) {
-    for await (const event of fromTextEngine(engine, options, written)) {
+  const isNoChange = content !== undefined && isMadeAlready(rewrite, content);
+  if (content === undefined || isNoChange || signal.aborted) {
+    for await (const event of fromTextEngine(engine, isNoChange ? { ...options, offer: replyOnly } : options, written)) {
       if (event.type === "prompt_accepted" && isAccepted) continue;
       yield event.type === "ended" || event.type === "failed" ? { ...event, usage: addUsage(spent, event.usage) } : event;
     }

@@ -188,7 +188,7 @@ export class Guide {
     const done = new Set(results.flatMap(({ isError, toolCallId }) => (isError ? [] : [toolCallId])));
     for (const call of calls.filter(({ id, name }) => classes.get(name) === "write" && done.has(id))) {
       const { content, path } = call.arguments;
-      const asked = typeof content === "string" ? this.#rewriting.noteWritten(path) : undefined;
+      const asked = typeof content === "string" ? this.#rewriting.noteWritten(path, content) : undefined;
       const result = results.find(({ toolCallId }) => toolCallId === call.id);
       if (asked?.content !== undefined && result) notes.set(result, changedText(asked, String(content)));
       this.#changes.add(callKey(call));

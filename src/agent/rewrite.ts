@@ -19,6 +19,8 @@ export interface Rewrite {
   failure?: string;
   /** What was found out, such as a count. */
   found?: readonly string[];
+  /** What was written into files that were made: not meant for this one as well. */
+  made?: readonly string[];
   /** Lines are to be taken out. */
   mayShrink: boolean;
   /** Answers that were asked for before and did not help: each further one is sampled in another way. */
@@ -97,6 +99,11 @@ export function rewritten(rewrite: Rewrite, answer: string): string | undefined 
   const [linesBefore, linesAfter] = [before, after].map((one) => one.split("\n").filter((line) => line.trim() !== "").length) as [number, number];
   const isLoss = linesAfter === 0 || (!mayShrink && linesAfter * 2 < linesBefore);
   return isLoss || after === before ? undefined : after;
+}
+
+/** What a new file was made of is not changed into the same; two lines may well be equal. */
+export function isMadeAlready({ made = [] }: Rewrite, text: string): boolean {
+  return text.trim().includes("\n") && made.some((other) => plain(other).trim() === plain(text).trim());
 }
 
 /** With the line ends, the byte order mark and the open or closed end that the file has, and its blanks behind lines that stay. */

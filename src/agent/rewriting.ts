@@ -45,8 +45,8 @@ export class Rewriting {
   /** The file that the last step was asked for. */
   #last: Rewrite | undefined;
   #hasChanged = false;
-  /** Files that were made so. */
-  readonly #made = new Set<string>();
+  /** Files that were made so, with what was written. */
+  readonly #made = new Map<string, string>();
   /** A file is not fit for it. */
   #isPartial = false;
   #request = "";
@@ -73,7 +73,7 @@ export class Rewriting {
     this.#isPartial ||= now === undefined;
     if (!now || !first) return undefined;
     this.#first.set(path, first);
-    this.#last = { ...(isNearer(first, now) ? now : first), tries: tries * first.triesMax };
+    this.#last = { ...(isNearer(first, now) ? now : first), made: [...this.#made.values()], tries: tries * first.triesMax };
     return this.#last;
   }
 
@@ -113,11 +113,11 @@ export class Rewriting {
   }
 
   /** Takes a file that was written. @returns what it was asked for; undefined where it was not */
-  noteWritten(path: unknown): Rewrite | undefined {
+  noteWritten(path: unknown, content: string): Rewrite | undefined {
     const last = this.#last;
     if (!last || typeof path !== "string" || (path !== last.path && last.places?.includes(path) !== true)) return undefined;
     this.#hasChanged = true;
-    if (last.content === undefined) this.#made.add(path);
+    if (last.content === undefined) this.#made.set(path, content);
     return last;
   }
 

@@ -132,9 +132,14 @@ function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed
   const isReading = (tool: Tool): boolean => tool.serves?.includes("read") === true;
   const isOutOfPlace = (tool: Tool): boolean => (isQuestion ? isReading(tool) && missing.length > 0 : missing.length > 0 && work !== undefined && changesOnly(tool));
   const offered = chosen.filter((tool) => !guard.fruitless.has(tool.name) && !isOutOfPlace(tool));
+  const runs = offered.filter((tool) => tool.class === "shell");
+  if (isQuestion && guard.steps >= looksBeforeRun && missed.length === 0 && isUnrun(runs, state)) return runs;
   const isSearch = work !== undefined && offered.some(isReading) && (work.isChange || !offered.some(({ isSpecial }) => isSpecial)) && isSearched(state, missed);
   return isSearch ? left.filter((tool) => tool.serves?.includes("search")) : offered;
 }
+
+/** Steps of a question that wants something run; a small model looks on and on. */
+const looksBeforeRun = 2;
 
 /** It is about something in long files, of a change something with a name: they are searched before they are read. */
 function isSearched({ existing, guard, messages, work }: StepState, missed: readonly string[]): boolean {

@@ -194,28 +194,6 @@ describe("grammars", () => {
   }, 60_000);
 });
 
-describe("drafts", () => {
-  const lines = ["apples: 12", "pears: 7", "plums: 30", "cherries: 45"].join("\n");
-  const asked = (more: Partial<TextRequest>): TextRequest => request([{ role: "user", text: `Repeat this:\n${lines}` }], { purpose: "plan", maxTokens: 40, grammar: `root ::= ${JSON.stringify(`${lines}\n`)} [a-z]+ "."`, ...more });
-
-  test("what is guessed from a draft is told and counted as without; a guess that is wrong changes nothing", async () => {
-    const plain = await collect(shared, asked({}));
-    const drafts = [lines, lines.replace("pears", "grapes"), "something else", ""];
-    for (const draft of drafts) {
-      const drafted = await collect(shared, asked({ draft }));
-      expect(drafted.text).toBe(plain.text);
-      expect(drafted.last).toMatchObject({ type: "ended", usage: { output: (plain.last as { usage?: { output: number } }).usage?.output } });
-    }
-  }, 60_000);
-
-  test("cancelled between guesses, what was told is used again", async () => {
-    const abort = new AbortController();
-    const { last } = await collect(shared, asked({ draft: lines, signal: abort.signal }), (event) => event.type === "text" && abort.abort());
-    expect(last).toMatchObject({ type: "ended", stop: "aborted" });
-    expect((await collect(shared, asked({ draft: lines }))).text).toStartWith(lines);
-  }, 60_000);
-});
-
 describe("bounds", () => {
   test("an answer longer than the window ends with length; the next prompt works", async () => {
     const engine = engineWith({ contextSize: 512 });

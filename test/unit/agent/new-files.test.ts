@@ -28,7 +28,7 @@ test("what it is made of is looked at first", async () => {
   await step("fs.read", { path: "tasks.txt" });
   expect((await offer()).rewrite).toMatchObject({ path: "done.txt", beside: [{ path: "tasks.txt" }] });
   await step("fs.write", { path: "done.txt", content: "a done\n" });
-  expect((await offer()).rewrite).toMatchObject({ path: "tasks.txt", content: "a done\nb\n", beside: [] });
+  expect((await offer()).rewrite).toMatchObject({ path: "tasks.txt", content: "a done\nb\n", beside: [], made: ["a done\n"] });
   await step("fs.write", { path: "tasks.txt", content: "b\n" });
   expect((await offer()).tools).toEqual([]);
 });

@@ -120,6 +120,15 @@ test("of what is to be mended further answers are sampled in other ways; at last
   expect(events.at(-1)).toMatchObject({ type: "ended", usage: { input: 15, output: 6 } });
 });
 
+test.each([
+  ["what a new file was made of is not changed into the same", "a\nb\n", ["plan", "step"]],
+  ["one line may well be equal", "a\n", ["plan"]],
+])("%s", async (_name, text, purposes: string[]) => {
+  const { events, requests } = await generated([fenced(text), '{"goal":"answer","tool":"reply","args":{"text":"done"}}'], rewrite("a: b\n", { made: [text.trimEnd()] }));
+  expect(requests.map(({ purpose }): string => purpose)).toEqual(purposes);
+  expect(events.some(({ type }) => type === "call_start")).toBe(purposes.length === 1);
+});
+
 test("each named file is written anew once, with the others beside it; then there is only the reply", async () => {
   using at = fixture();
   for (const name of ["a.ini", "b.ini", "c.ini"]) writeFileSync(join(at.workspace, name), "x=1\n");

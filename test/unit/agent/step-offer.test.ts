@@ -45,6 +45,21 @@ test("two steps in a row that bring nothing make way for the other tools", async
   expect(await namesFor(guard, work(true, "edit"))).toBe("fs.read fs.find fs.write fs.edit shell.run");
 });
 
+test("what a question wants run is run after two looks, and only then answered", async () => {
+  const guard = guardOf();
+  const after = async (text: string): Promise<string> => {
+    const { mayReply, tools: offered } = await stepOffer({ tools, guard, messages: [user(text)], view, existing: await view.names(), work: work(false, "run") });
+    return [...offered.map(({ name }) => name), ...(mayReply ? ["reply"] : [])].join(" ");
+  };
+  step(guard, "fs.find", { path: "1" });
+  expect(await after("Count the lines with a command.")).toContain("fs.find");
+  step(guard, "fs.find", { path: "2" });
+  expect(await after("Count the lines with a command.")).toBe("shell.run");
+  expect(await after("Who has the longest run?")).toContain("fs.find");
+  step(guard, "shell.run", { command: "wc" });
+  expect(await after("Count the lines with a command.")).toContain("reply");
+});
+
 test("there is no reply before each file that the request names was looked at, for one step more than it names files", async () => {
   const mayReply = async (guard: LoopGuard, text: string, planned = work(false, "read")): Promise<boolean> => (await stepOffer({ tools, guard, messages: [user(text)], view, existing: await view.names(), work: planned })).mayReply;
   const guard = guardOf();
