@@ -30,10 +30,10 @@ export interface Answer {
 export function compute(table: Table, { column, operation, where }: Question): Answer {
   const filter = where === undefined ? undefined : filterOf(where, table);
   const all = filter ? table.rows.filter(filter.accepts) : table.rows;
-  const total = needsNumbers(operation) ? totalRow(all) : undefined;
-  const rows = total ? all.slice(0, -1) : all;
+  const totals = needsNumbers(operation) ? totalRows(all) : [];
+  const rows = all.filter((row) => !totals.includes(row));
   const selection: Selection = { table, rows, of: where === undefined ? rowsText(rows.length) : `${rows.length} of ${rowsText(table.rows.length)}`, condition: where === undefined ? "" : ` where ${shortText(where)}` };
-  const answer = { rows: rows.length, notes: [...(table.note === undefined ? [] : [table.note]), ...(total ? [`left out: the row ${shortText(total.source, 60)}, which is a total itself`] : [])] };
+  const answer = { rows: rows.length, notes: [...(table.note === undefined ? [] : [table.note]), ...totals.map(({ source }) => `left out: the row ${shortText(source, 60)}, which is a total itself`)] };
   const named = column === undefined ? undefined : columnAt(table, column);
   if (rows.length === 0) {
     const [first] = filter?.columns ?? [];
@@ -49,10 +49,13 @@ export function compute(table: Table, { column, operation, where }: Question): A
   return { ...answer, ...found, notes: [...answer.notes, ...notes], ...(isAmount ? { sums: sumsByGroup(table, rows, chosen) } : {}) };
 }
 
-/** A last row that adds up the others, called so and nothing else: with it a sum would be twice as large. */
-function totalRow(rows: readonly Row[]): Row | undefined {
-  const last = rows.length > 2 ? rows.at(-1) : undefined;
-  return last && /^\P{L}*(?:grand |sub)?(?:total|sum|summe|gesamt)\P{L}*(?:\d[\s,;]*\p{L}{1,3}\P{L}*)?$/iu.test(last.source) ? last : undefined;
+/** In each file a last row that adds up the others, called so and nothing else: with it a sum would be twice as large. */
+function totalRows(rows: readonly Row[]): Row[] {
+  return [...Map.groupBy(rows, ({ file }) => file)].flatMap(([file, some]) => {
+    const last = some.length > 2 ? some.at(-1) : undefined;
+    const text = last?.source.slice(file === undefined ? 0 : file.length + 2) ?? "";
+    return last && /^\P{L}*(?:grand |sub)?(?:total|sum|summe|gesamt)\P{L}*(?:\d[\s,;]*\p{L}{1,3}\P{L}*)?$/iu.test(text) ? [last] : [];
+  });
 }
 
 interface Selection {

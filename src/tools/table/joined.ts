@@ -15,7 +15,7 @@ export function joinedTable(parts: readonly FileTable[]): Table {
   const { columns, isLines } = first.table;
   const other = parts.find(({ table }) => table.columns.join("\n") !== columns.join("\n"));
   if (other) throw new ToolError(`the files hold different tables. ${first.file}: ${columnsText(first.table)} ${other.file}: ${columnsText(other.table)} Name one of the files`);
-  const rows = parts.flatMap(({ file, table }) => table.rows.map(({ cells, source }) => ({ cells: [...cells, file], source: `${file}: ${source}` })));
+  const rows = parts.flatMap(({ file, table }) => table.rows.map(({ cells, source }) => ({ cells: [...cells, file], source: `${file}: ${source}`, file })));
   const notes = [`the rows of ${parts.length} files; their column file says of which`, ...(first.table.note === undefined ? [] : [first.table.note])];
   return { columns: [...columns, "file"], rows, ...(isLines ? { isLines } : {}), note: notes.join("; ") };
 }

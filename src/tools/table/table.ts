@@ -5,8 +5,10 @@ import { nearest } from "../../core/nearest.ts";
 export interface Row {
   /** As many as there are columns; "" for what is not there. */
   cells: readonly string[];
-  /** The row as it stands in the file. */
+  /** The row as it stands in the file, of several behind the file's name. */
   source: string;
+  /** Where a table was joined of several files, the one that it stands in. */
+  file?: string;
 }
 
 export interface Table {

@@ -45,6 +45,16 @@ test("a row that is a total itself is left out of a sum, and a condition that al
   }
 });
 
+test("so it is in each file of a folder", async () => {
+  using at = withFile("rent 700\nfood 310\ntotal 1010\n", "may.txt");
+  writeFileSync(join(at.workspace, "june.txt"), "rent 700\nfood 200\ntotal 900\n");
+  writeFileSync(join(at.workspace, "all.txt"), "total 5\n");
+  const { text } = await at.call("table.compute", { path: ".", operation: "sum" });
+  expect(text).toStartWith("sum of number: 1915 (5 rows)");
+  expect(text).toContain("left out: the row may.txt: total 1010, which is a total itself");
+  expect((await at.call("table.compute", { path: ".", operation: "sum", where: "file = may.txt" })).text).toStartWith("sum of number where file = may.txt: 1010 (2 of 7 rows)");
+});
+
 test("where takes comparisons of every kind", async () => {
   using at = withFile(people);
   for (const [where, names] of [
