@@ -3,7 +3,7 @@
 import type { Engine } from "../core/engine.ts";
 import { isRecord } from "../core/is-record.ts";
 import { type AgentMessage, contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
-import { importedFiles, isProgram, mentionedFiles, namesPath } from "../core/named-files.ts";
+import { importedFiles, isProgram, isSpokenOf, mentionedFiles, namesPath } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
@@ -153,6 +153,7 @@ export class Guide {
     const { conversation, engine, signal, spend } = this.#options;
     if (engine.kind === "text") await settleForm(engine, signal, spend);
     await this.#plan.take(conversation);
+    if (this.#plan.work?.kinds.has("talk") && (await this.#view?.names())?.files.some((file) => isSpokenOf(file, conversation.request))) this.#plan.lookIntoFiles();
   }
 
   /** Why a call must not run; undefined when it may. */

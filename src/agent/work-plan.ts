@@ -121,6 +121,11 @@ export class WorkPlan {
     if (this.#work && kinds && kinds.length > 0) this.#work = { ...this.#work, kinds: new Set(kinds) };
   }
 
+  /** What was taken for talk is about a file that is called so. */
+  lookIntoFiles(): void {
+    if (this.#work && isOnly(this.#work, "talk")) this.#work = { isChange: false, kinds: new Set(["read"]) };
+  }
+
   /** Takes the user's newest message into account. */
   async take(conversation: Conversation): Promise<void> {
     const message = conversation.lastUserMessage();

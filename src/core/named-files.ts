@@ -1,6 +1,7 @@
 // The files that a text speaks of, read off their names: for telling which of them are not there.
 
 import { languages } from "./languages.ts";
+import { isCommonWord, stemOf, wordsOf } from "./words.ts";
 
 const extensions = new Set(
   "bak bat c cc cfg conf cpp cs css csv cxx doc docx env gif go gz h hpp htm html ini ipynb java jpeg jpg js json jsonc jsonl jsx kt less log lua md mjs odt old orig pdf php pl png ps1 py r rb rs rst sass scala scss sh sql sqlite svg swift tar tex tmp toml ts tsv tsx txt vue xls xlsx xml yaml yml zip".split(" "),
@@ -29,6 +30,14 @@ export function mentionedFiles(text: string, files: readonly string[]): string[]
 export function importedFiles(text: string, files: readonly string[]): string[] {
   const said = new Set((text.match(/^.*\b(?:import|from|require|include|source|use)\b.*$/gm) ?? []).flatMap((line) => line.match(/[\p{L}\p{N}_-]+/gu) ?? []));
   return files.filter((path) => said.has(path.slice(path.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "")));
+}
+
+/** Whether a text speaks of what a file is called after: `the scones` of `scones.md`. */
+export function isSpokenOf(path: string, text: string): boolean {
+  const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "");
+  const stems = wordsOf(name).filter((word) => !isCommonWord(word)).map(stemOf);
+  const said = new Set(wordsOf(text).map(stemOf));
+  return stems.length > 0 && stems.every((stem) => said.has(stem));
 }
 
 /** Whether a text holds this very path; a longer one that ends or begins so is another. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
+import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
 import { clipHead, noteBytes, sizeText } from "./clip.ts";
 import { fileKind } from "./file-kind.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
@@ -34,7 +35,7 @@ export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArgu
     serves: ["compute", "count"],
     isSpecial: true,
     class: "read",
-    hint: ({ details }, request) => (Array.isArray(details?.["sums"]) && inAllWord.test(request) ? details["sums"].join("; ") : undefined),
+    hint: ({ details }, request) => sumsTold(details?.["sums"], request),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -48,6 +49,14 @@ export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArgu
       return resultOf(place, tables, table, answer, args.operation, context);
     },
   };
+}
+
+/** Where a whole is asked for, or one of the groups. */
+function sumsTold(sums: unknown, request: string): string | undefined {
+  const stems = new Set(wordsOf(request).filter((word) => !isCommonWord(word)).map(stemOf));
+  const isAsked = (line: string): boolean => inAllWord.test(request) || wordsOf(line.slice(line.indexOf(": "))).some((word) => /\p{L}/u.test(word) && stems.has(stemOf(word)));
+  const told = Array.isArray(sums) ? sums.map(String).filter(isAsked) : [];
+  return told.length === 0 ? undefined : told.join("; ");
 }
 
 const inAllWord = /\b(?:all|altogether|overall|total|totals|sum|sums|together|most|each|per)\b/i;

@@ -96,11 +96,16 @@ function likeTest(pattern: string): (cell: string) => boolean {
 }
 
 function isEqual(cell: string, value: string, mark: DecimalMark): boolean {
-  if (cell.toLowerCase() === value.toLowerCase()) return true;
+  if (cell.toLowerCase() === value.toLowerCase() || isDayIn(cell, value)) return true;
   const [said, wanted] = [truthOf(cell), truthOf(value)];
   if (said !== undefined && wanted !== undefined) return said === wanted;
   const [a, b] = [quantityOf(cell, mark), quantityOf(value, mark) ?? quantityOf(value, ".")];
   return a !== undefined && b !== undefined && (a.unit === b.unit || b.unit === "") && compareQuantities(a, b) === 0;
+}
+
+/** A month or a year has the days in it: `date = 2024-03`. */
+function isDayIn(cell: string, value: string): boolean {
+  return /^\d{4}(?:[-/.]\d{2})?$/.test(value) && /^\d{4}([-/.])\d{2}\1\d{2}(?!\d)/.test(cell) && cell.startsWith(value) && !/^\d/.test(cell.slice(value.length));
 }
 
 /** Small models ask for `paid = false` where the cells are yes and no. */

@@ -42,3 +42,13 @@ test.each([
   expect(mayReply).toBe(next === "reply");
   if (next !== "reply") expect(tools.map(({ name }) => name)).toEqual([next]);
 });
+
+test.each([
+  ["How hot is the oven for the scones?", true],
+  ["How hot is the sun?", false],
+])("what is taken for talk is looked up where a file is called so: %s", async (request, looks) => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "scones.md"), "Heat the oven to 210 degrees.\n");
+  const { offer } = bench(at, request, "answer: talk");
+  expect((await offer()).tools.some(({ name }) => name === "fs.read")).toBe(looks);
+});

@@ -1,6 +1,6 @@
 // Which names a text holds.
 import { expect, test } from "bun:test";
-import { importedFiles, mentionedFiles, namesPath, namedFiles, namedFolders, saidEndings } from "../../../src/core/named-files.ts";
+import { importedFiles, isSpokenOf, mentionedFiles, namesPath, namedFiles, namedFolders, saidEndings } from "../../../src/core/named-files.ts";
 
 const files = ["a/notes.txt", "b/notes.txt", "report.txt", "monthly report.txt", "src/main.py", "src/main.pyc", "old/report.txt", "Makefile"];
 
@@ -39,4 +39,15 @@ test("files that a program takes something from", () => {
   const all = ["limits.py", "src/util.js", "a.py", "notes.txt"];
   expect(importedFiles("from limits import MAX\nx = a\n", all)).toEqual(["limits.py"]);
   expect(importedFiles("import { f } from './util.js';\nconst notes = 1;\n", all)).toEqual(["src/util.js"]);
+});
+
+test.each([
+  ["recipes/scones.md", "How hot is the oven for the scones?", true],
+  ["recipes/banana-bread.md", "how long does the Banana bread take", true],
+  ["recipes/banana-bread.md", "how long does the bread take", false],
+  ["list.txt", "list the colours of the rainbow", false],
+  ["scones.md", "What is the capital of France?", false],
+  [".env", "which environment is this", false],
+])("a file may be spoken of by what it is called after: %s, %s", (path, text, isSpoken) => {
+  expect(isSpokenOf(path, text)).toBe(isSpoken);
 });

@@ -55,6 +55,15 @@ test("so it is in each file of a folder", async () => {
   expect((await at.call("table.compute", { path: ".", operation: "sum", where: "file = may.txt" })).text).toStartWith("sum of number where file = may.txt: 1010 (2 of 7 rows)");
 });
 
+test("a month or a year has its days; the sum of a group that the request names is told", async () => {
+  using at = withFile("date,kind,amount\n2024-02-28,rent,690\n2024-03-02,groceries,64.20\n2024-03-05,travel,29\n2024-03-30,groceries,39.95\n2025-03-01,rent,1\n");
+  for (const [where, rows] of [["date = '2024-03'", 3], ["date = 2024", 4], ["date != 2024", 1], ["date = 2024-03-3", 0], ["date = 202", 0]] as const) expect((await at.ask({ operation: "count", where })).details?.["rows"]).toBe(rows);
+  const { details, text } = await at.ask({ operation: "sum", column: "amount", where: "date = 2024-03" });
+  const hint = (request: string): string => hintOf({ role: "toolResult", toolCallId: "1", toolName: "table.compute", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("table.compute")], request);
+  expect(hint("What did we spend on groceries in March?")).toBe("(sum of amount by kind: groceries 104.15, travel 29)");
+  expect(hint("What did we spend in March?")).toBe("");
+});
+
 test("where takes comparisons of every kind", async () => {
   using at = withFile(people);
   for (const [where, names] of [
