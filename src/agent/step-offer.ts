@@ -1,6 +1,6 @@
 // What one step offers a model: the tools, without those it is going in circles with; for a text engine also the names that
 // exist, the lines that it may quote, the arguments it may use and the calls it must not make again.
-import { isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
+import { isSpokenOf, isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { lookKinds, makingKinds } from "../core/work.ts";
@@ -11,7 +11,7 @@ import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
 import { offeredNames, requestIn } from "./offered-names.ts";
 import type { Rewrite } from "./rewrite.ts";
-import { isFor, isTalk, type Work } from "./work-plan.ts";
+import { isFor, isOnly, isTalk, type Work } from "./work-plan.ts";
 
 export interface StepOffer {
   tools: readonly ToolSpec[];
@@ -103,7 +103,7 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
   const all = withNamed(existing, messages);
   const seen = all?.files.filter((file) => isKnown(file, messages, tools) || (all.long?.includes(file) === true && isShown(file, messages, tools))) ?? [];
   const named = mentionedFiles(requestIn(messages), all?.files ?? []);
-  const missed = work === undefined || isTalk(work) ? [] : missedFiles(mentionedFiles(requestIn(messages), existing?.files ?? []), seen, { existing, guard, messages, work });
+  const missed = work === undefined || isTalk(work) ? [] : missedFiles(askedFiles(requestIn(messages), existing?.files ?? [], work), seen, { existing, guard, messages, work });
   const endings = saidEndings(requestIn(messages));
   const next = fixStage({ guard, work, missed, seen });
   const stage = next && fixTools(next, tools.filter(({ name }) => !guard.excluded.has(name))).length > 0 ? next : undefined;
@@ -118,6 +118,16 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
     mayLook: !isBound || named.some((file) => !seen.includes(file)),
   };
 }
+
+/** Files that a request names; where a question to be read up names none, those that it speaks of: `the scones` of `scones.md`. */
+function askedFiles(request: string, files: readonly string[], work: Work): string[] {
+  const named = mentionedFiles(request, files);
+  if (named.length > 0 || work.isChange || !isOnly(work, "read")) return named;
+  const spoken = files.filter((file) => isSpokenOf(file, request));
+  return spoken.length > spokenMax ? [] : spoken;
+}
+
+const spokenMax = 3;
 
 function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed, stage }: KnownFiles): Tool[] {
   const mending = stage ? fixTools(stage, left) : [];

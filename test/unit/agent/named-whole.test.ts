@@ -52,3 +52,15 @@ test.each([
   const { offer } = bench(at, request, "answer: talk");
   expect((await offer()).tools.some(({ name }) => name === "fs.read")).toBe(looks);
 });
+
+test("what a question speaks of is read before it is answered, where few files are called so", async () => {
+  using at = fixture();
+  const files = { "rota.txt": "Week 34: Gareth\n", "swaps.txt": "Maureen takes week 34\n", "rules.txt": "Water in the evening.\n" };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(at.workspace, name), text);
+  const { offer, step } = bench(at, "Whose turn is it in week 34? There were some swaps.", "answer: read");
+  const first = await offer();
+  expect([first.mayReply, first.options.names?.files]).toEqual([false, ["swaps.txt"]]);
+  await step("fs.read", { path: "swaps.txt" });
+  const second = await offer();
+  expect([second.mayReply, second.options.names?.files.length]).toEqual([true, 3]);
+});
