@@ -30,12 +30,15 @@ function matcherOf(pattern: string, part: (relative: RawPath) => RawPath): (rela
   };
 }
 
-/** undefined for what may be a glob. A repeated group could take for ever. */
+/** undefined for what may be a glob, and for what could take for ever: a repeated group, or much else that is repeated. */
 function expressionOf(pattern: string): RegExp | undefined {
-  if (!/\\\.|^\^|\$$/.test(pattern) || /\)[*+{]/.test(pattern)) return undefined;
+  const repeats = pattern.match(/[*+{]/g)?.length ?? 0;
+  if (!/\\\.|^\^|\$$/.test(pattern) || /\)[*+{]/.test(pattern) || repeats > repeatsMax) return undefined;
   try {
     return new RegExp(pattern.replace(/^\*/, ""), "u");
   } catch {
     return undefined;
   }
 }
+
+const repeatsMax = 3;

@@ -33,7 +33,7 @@ export function compute(table: Table, { column, operation, where }: Question): A
   const totals = needsNumbers(operation) ? totalRows(all) : [];
   const rows = all.filter((row) => !totals.includes(row));
   const selection: Selection = { table, rows, of: where === undefined ? rowsText(rows.length) : `${rows.length} of ${rowsText(table.rows.length)}`, condition: where === undefined ? "" : ` where ${shortText(where)}` };
-  const answer = { rows: rows.length, notes: [...(table.note === undefined ? [] : [table.note]), ...totals.map(({ source }) => `left out: the row ${shortText(source, 60)}, which is a total itself`)] };
+  const answer = { rows: rows.length, notes: [...(table.note === undefined ? [] : [table.note]), ...totalsNote(totals)] };
   const named = column === undefined ? undefined : columnAt(table, column);
   if (rows.length === 0) {
     const [first] = filter?.columns ?? [];
@@ -47,6 +47,12 @@ export function compute(table: Table, { column, operation, where }: Question): A
   const { notes, ...found } = measured(selection, chosen, operation);
   const isAmount = operation === "sum" || operation === "max" || operation === "min";
   return { ...answer, ...found, notes: [...answer.notes, ...notes], ...(isAmount ? { sums: sumsByGroup(table, rows, chosen) } : {}) };
+}
+
+function totalsNote(totals: readonly Row[]): string[] {
+  const shown = totals.slice(0, leftOutShownMax).map(({ source }) => shortText(source, 60));
+  if (totals.length < 2) return shown.map((row) => `left out: the row ${row}, which is a total itself`);
+  return [`left out: ${rowsText(totals.length)} that are totals themselves: ${shown.join(", ")}${totals.length > shown.length ? ", …" : ""}`];
 }
 
 /** In each file a last row that adds up the others, called so and nothing else: with it a sum would be twice as large. */
