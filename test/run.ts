@@ -36,7 +36,7 @@ const groups: Group[] = [
   step("chromium", 3, async () => (await import("./support/chromium.ts")).installChromium()),
   tests("golden", 3),
   tests("binary", 8, 25),
-  tests("model", 12, 75),
+  tests("model", 15, 75),
   ...(globSync(join(root, "test/fuzz/**/*.test.ts")).length > 0 ? [tests("fuzz", 4, 75)] : []),
 ];
 
