@@ -153,7 +153,8 @@ export class Guide {
     const { conversation, engine, signal, spend } = this.#options;
     if (engine.kind === "text") await settleForm(engine, signal, spend);
     await this.#plan.take(conversation);
-    if (this.#plan.work?.kinds.has("talk") && (await this.#view?.names())?.files.some((file) => isSpokenOf(file, conversation.request))) this.#plan.lookIntoFiles();
+    const { work } = this.#plan;
+    if (work && isOnly(work, "talk") && (await this.#view?.names())?.files.some((file) => isSpokenOf(file, conversation.request))) this.#plan.lookIntoFiles();
   }
 
   /** Why a call must not run; undefined when it may. */

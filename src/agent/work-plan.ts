@@ -123,7 +123,7 @@ export class WorkPlan {
 
   /** What was taken for talk is about a file that is called so. */
   lookIntoFiles(): void {
-    if (this.#work && isOnly(this.#work, "talk")) this.#work = { isChange: false, kinds: new Set(["read"]) };
+    this.#work = { isChange: false, kinds: new Set(["read"]) };
   }
 
   /** Takes the user's newest message into account. */

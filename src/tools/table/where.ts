@@ -105,7 +105,7 @@ function isEqual(cell: string, value: string, mark: DecimalMark): boolean {
 
 /** A month or a year has the days in it: `date = 2024-03`. */
 function isDayIn(cell: string, value: string): boolean {
-  return /^\d{4}(?:[-/.]\d{2})?$/.test(value) && /^\d{4}([-/.])\d{2}\1\d{2}(?!\d)/.test(cell) && cell.startsWith(value) && !/^\d/.test(cell.slice(value.length));
+  return /^\d{4}(?:[-/.]\d{2})?$/.test(value) && /^\d{4}([-/.])\d{2}\1\d{2}(?!\d)/.test(cell) && cell.startsWith(value);
 }
 
 /** Small models ask for `paid = false` where the cells are yes and no. */
