@@ -6,6 +6,9 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** Read at once: it is another process as soon as the one that started this has ended. */
+const startedBy = process.ppid;
+
 export const rootDir = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
 
 /** Installs the packages when one of them is missing or is not the one that package-lock.json names. */
@@ -78,9 +81,8 @@ export function runThrough(program, args, { cwd = process.cwd() } = {}) {
 
 /** npm passes a signal to its shell, which ends without passing it on: the shell's end stands for SIGTERM. */
 function endWithShell(child) {
-  const shell = process.ppid;
   const watch = setInterval(() => {
-    if (process.ppid === shell) return;
+    if (process.ppid === startedBy) return;
     clearInterval(watch);
     child.kill("SIGTERM");
   }, 100);

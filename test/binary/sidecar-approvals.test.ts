@@ -41,6 +41,17 @@ test("S-51 denied with a reason: the tool's error says so, the model reads it, t
   await endsWell(host);
 });
 
+test.each(["yes", "no"] as const)("S-51 S-54 %s and a cancel in one write: the answer stands, and the turn is cancelled", async (said) => {
+  using host = hostOfExecutable();
+  await host.start([[write("a.txt")], ok]);
+  const turn = host.message();
+  const { approvalId } = await question(host, 0);
+  host.sendAll([["approval_response", { approvalId, approved: said === "yes", ...(said === "no" ? { reason: "not now" } : {}) }], ["cancel", { sessionId: host.sessionId }]]);
+  expect((await host.response(turn)).payload).toMatchObject({ reason: "cancelled" });
+  if (said === "no") expect(resultsOf(host)).toEqual([["error", "approval denied for fs.write: not now"]]);
+  await endsWell(host);
+});
+
 test("S-51 A02 three calls of one step: each waits for its own yes, and a denied one stops no other", async () => {
   using host = hostOfExecutable({ files: { keep: "keep" } });
   await host.start([[write("a"), { call: "fs.trash", args: { paths: ["keep"] } }, shell("echo ran > c")], ok]);

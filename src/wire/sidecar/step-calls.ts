@@ -188,7 +188,9 @@ function textOf({ args }: ShownCall): string {
   return String(args["summary"] ?? args["text"] ?? "");
 }
 
-function summaryOf({ cancelled, content, isError }: CallOutcome): string {
+/** The error of a call that was open when its turn was cancelled says so (5.11); what was denied before that stays denied (5.6). */
+function summaryOf({ cancelled, content, details, isError }: CallOutcome): string {
   const text = contentText(content);
-  return cancelled && isError && !text.startsWith("cancelled") ? `cancelled: ${text}` : text;
+  const isOwnEnd = text.startsWith("cancelled") || details?.["denied"] === true;
+  return cancelled && isError && !isOwnEnd ? `cancelled: ${text}` : text;
 }

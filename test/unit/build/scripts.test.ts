@@ -85,15 +85,18 @@ describe("start.mjs", () => {
     expect([text, child.exitCode, child.signalCode]).toEqual(["ready\nclosing\n", 9, null]);
   });
 
-  test("ends the executable when npm's shell is ended, which passes no signal on", async () => {
+  test.each(["before it starts", "while it runs"])("ends the executable when npm's shell is ended %s, which passes no signal on", async (when) => {
     using workspace = makeProject("trap 'echo closing; exit 9' TERM; echo ready; while :; do sleep 0.01; done");
-    const command = `node ${workspace.at("project/build/start.mjs")} doctor; :`;
+    putBun(workspace, "echo building >&2; sleep 0.5");
+    if (when === "before it starts") workspace.write({ "project/src/main.ts": "changed" });
+    const command = `node ${workspace.at("project/build/start.mjs")} doctor 2>&1; :`;
     const shell = Bun.spawn(["/bin/sh", "-c", command], { env: { ...process.env, npm_lifecycle_event: "start", INIT_CWD: workspace.path }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    const reader = shell.stdout.getReader();
-    let text = new TextDecoder().decode((await reader.read()).value);
-    shell.kill("SIGTERM");
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += new TextDecoder().decode(piece.value);
-    expect(text).toBe("ready\nclosing\n");
+    let text = "";
+    for await (const piece of shell.stdout) {
+      text += new TextDecoder().decode(piece);
+      if (text.includes(when === "while it runs" ? "ready" : "building\n")) shell.kill("SIGTERM");
+    }
+    expect(text).toEndWith("ready\nclosing\n");
   });
 
   test("ends by the signal that ended the executable", async () => {
