@@ -5,7 +5,7 @@
 import type { ActionEvent } from "../core/engine.ts";
 import type { ToolSpec } from "../core/tool.ts";
 import { type ActionForm, type Goal, goals, jsonForm } from "./action-form.ts";
-import { GrammarRules, characterRule, literal, type JsonSchema } from "./gbnf.ts";
+import { GrammarRules, literal, replyRule, type JsonSchema } from "./gbnf.ts";
 import { objectBody, schemaRule, type ForbiddenObject } from "./grammar.ts";
 import { JsonStringReader, JsonValueReader } from "./json-reader.ts";
 import { offeredVariants, type OfferOptions } from "./offer.ts";
@@ -47,15 +47,15 @@ export function actionGrammar({ form = jsonForm, tools, parallelMax, forbidden, 
     const several = tool.class === "read" && severalCalls(rules, name, { offered, forbidden: forbidden?.get(name) ?? [], parallelMax, callOf: (args) => `${head} ${literal(JSON.stringify(args))} ${tail}` });
     if (several) alternatives.push(several);
   }
-  if ((mayReply && (mayClaim || !isChange)) || alternatives.length === 0) alternatives.unshift(replyRule(rules, form, goalsOf(mayClaim), outputSchema));
+  if ((mayReply && (mayClaim || !isChange)) || alternatives.length === 0) alternatives.unshift(replyAction(rules, form, goalsOf(mayClaim), outputSchema));
   return `root ::= ${alternatives.join(" | ")}\n${rules}`;
 }
 
-function replyRule(rules: GrammarRules, form: ActionForm, among: readonly Goal[], outputSchema: JsonSchema | undefined): string {
+function replyAction(rules: GrammarRules, form: ActionForm, among: readonly Goal[], outputSchema: JsonSchema | undefined): string {
   const isJson = outputSchema !== undefined;
   const { close } = form.reply("answer", isJson);
   const open = oneOf(rules, among.map((goal) => form.reply(goal, isJson).open), "reply-head");
-  const text = isJson ? schemaRule(rules, outputSchema, "output") : close === undefined ? plainText(rules, form.stop ?? "", "plain") : `${characterRule(rules)}+`;
+  const text = isJson ? schemaRule(rules, outputSchema, "output") : close === undefined ? plainText(rules, form.stop ?? "", "plain") : replyRule(rules);
   return rules.add("reply", `${open} ${text}${close === undefined ? "" : ` ${literal(close)}`}`);
 }
 

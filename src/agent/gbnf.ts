@@ -49,6 +49,16 @@ export function countedCharacterRule(rules: GrammarRules): string {
   return rules.add("counted-character", characterBody("\\U00010000-\\U0010FFFF"));
 }
 
+/**
+ * The text of a reply inside a JSON string: it does not end behind a colon, since a small model ends there before it writes what
+ * it announced.
+ */
+export function replyRule(rules: GrammarRules): string {
+  const other = rules.add("reply-character", characterBody(":"));
+  const shown = rules.add("reply-shown", `[^"\\\\\\x00-\\x20\\x7F:] | "\\\\" (["\\\\/] | ${unicodeEscape})`);
+  return rules.add("reply-text", `(${other} | ":" ([: ] | "\\\\" [bfnrt])* ${shown})+`);
+}
+
 /** Largest repetition that is spelled out; beyond it a length or count is left to the check afterwards. */
 const repetitionMax = 200;
 
@@ -59,10 +69,11 @@ export function repetition(least: number, most: number): string {
   return `{${from},${Math.max(from, most)}}`;
 }
 
+const hex = "[0-9a-fA-F]";
+const unicodeEscape = `"u" ([0-9abcefABCEF] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex})`;
+
 function characterBody(excluded: string): string {
-  const hex = "[0-9a-fA-F]";
-  const escaped = `["\\\\/bfnrt] | "u" ([0-9abcefABCEF] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex})`;
-  return `[^"\\\\\\x00-\\x1F\\x7F${excluded}] | "\\\\" (${escaped})`;
+  return `[^"\\\\\\x00-\\x1F\\x7F${excluded}] | "\\\\" (["\\\\/bfnrt] | ${unicodeEscape})`;
 }
 
 export function isSchema(value: unknown): value is JsonSchema {

@@ -3,7 +3,7 @@
 import type { Engine } from "../core/engine.ts";
 import { isRecord } from "../core/is-record.ts";
 import { type AgentMessage, contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
-import { importedFiles, isProgram, isSpokenOf, mentionedFiles, namesPath } from "../core/named-files.ts";
+import { importedFiles, isProgram, mentionedFiles, mentionedFolders } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
@@ -22,6 +22,7 @@ import { repliesAtOnce } from "./reply-at-once.ts";
 import { changedText } from "./rewrite.ts";
 import { Rewriting, type RewritingState } from "./rewriting.ts";
 import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
+import { allWhereSmall, spokenFiles } from "./unnamed-files.ts";
 import { WantedNames } from "./wanted-names.ts";
 import { isOnly, type Work, WorkPlan } from "./work-plan.ts";
 
@@ -50,6 +51,8 @@ export class Guide {
   #names: WorkspaceNames | undefined;
   /** undefined before it is known what exists. */
   #wanted: WantedNames | undefined;
+  /** What a question is about that names no file; undefined before that is known. */
+  #unnamed: { request: string; files: readonly string[] } | undefined;
   /** A change is about what is not there; undefined before that is known. */
   #inVain: boolean | undefined;
   /** undefined for engines that no grammar binds. */
@@ -92,7 +95,7 @@ export class Guide {
     this.#names = await this.#view?.names();
     if (this.#names) this.#want(conversation.request, this.#names);
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
-    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(), isInVain: await this.#isInVain() });
+    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(), unnamed: this.#unnamed?.files ?? [], isInVain: await this.#isInVain() });
     const isOver = this.#repeated !== undefined || this.#objections?.isStray === true;
     if (isOver && offer.isUnfinished !== true && offer.mayClaim !== false) return replyOnly;
     const rewriting = this.#rewritingState(offer);
@@ -153,8 +156,19 @@ export class Guide {
     const { conversation, engine, signal, spend } = this.#options;
     if (engine.kind === "text") await settleForm(engine, signal, spend);
     await this.#plan.take(conversation);
+    await this.#findUnnamed(conversation.request);
+  }
+
+  /** Anew for what the user says while the turn goes on. What was taken for talk, or to be searched for, is read up where a file is called so. */
+  async #findUnnamed(request: string): Promise<void> {
     const { work } = this.#plan;
-    if (work && isOnly(work, "talk") && (await this.#view?.names())?.files.some((file) => isSpokenOf(file, conversation.request))) this.#plan.lookIntoFiles();
+    if (!this.#view || work?.isChange !== false || this.#unnamed?.request === request) return;
+    const names = (await this.#view.names()) ?? { files: [], folders: [] };
+    this.#unnamed = { request, files: [] };
+    if (mentionedFiles(request, names.files).length > 0) return;
+    const spoken = spokenFiles(request, names);
+    if (spoken.length > 0 && (isOnly(work, "talk") || isOnly(work, "search"))) this.#plan.lookIntoFiles();
+    this.#unnamed = { request, files: spoken.length > 0 ? spoken : await allWhereSmall(request, names, this.#view) };
   }
 
   /** Why a call must not run; undefined when it may. */
@@ -248,7 +262,7 @@ export class Guide {
   /** A folder that the request names was listed. */
   #isListed(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): boolean {
     const { conversation, tools } = this.#options;
-    const named = (this.#names?.folders ?? []).filter((folder) => folder !== "." && namesPath(conversation.request, folder));
+    const named = mentionedFolders(conversation.request, this.#names?.folders ?? []);
     const lists = new Set(tools.flatMap(({ name, serves }) => (serves?.includes("list") ? [name] : [])));
     return results.some(({ toolCallId, toolName }) => lists.has(toolName) && named.includes(String(calls.find(({ id }) => id === toolCallId)?.arguments["path"])));
   }

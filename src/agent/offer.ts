@@ -112,7 +112,7 @@ function narrow(schema: unknown, names: WorkspaceNames, seen: readonly string[] 
   const files = Array.isArray(endings) ? known.filter((file) => endsWith(file, endings)) : known;
   // What is moved or deleted is in the workspace, never the whole of it.
   const isInside = schema["several"] === true;
-  const choices = kind === "any" ? [...files, ...names.folders.filter((folder) => !isInside || folder !== "."), ...(isInside ? (names.patterns ?? []) : [])] : kind === "file" ? files : names.folders;
+  const choices = kind === "any" ? [...(names.isWhole ? [] : files), ...names.folders.filter((folder) => !isInside || folder !== "."), ...(isInside ? (names.patterns ?? []) : [])] : kind === "file" ? files : names.folders;
   return choices.length === 0 ? undefined : { ...rest, enum: choices };
 }
 

@@ -1,6 +1,6 @@
 // What one step offers a model: the tools, without those it is going in circles with; for a text engine also the names that
 // exist, the lines that it may quote, the arguments it may use and the calls it must not make again.
-import { isSpokenOf, isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
+import { isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { lookKinds, makingKinds } from "../core/work.ts";
@@ -11,6 +11,7 @@ import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
 import { offeredNames, requestIn } from "./offered-names.ts";
 import type { Rewrite } from "./rewrite.ts";
+import { inNamedFolders } from "./unnamed-files.ts";
 import { isFor, isOnly, isTalk, type Work } from "./work-plan.ts";
 
 export interface StepOffer {
@@ -49,6 +50,8 @@ export interface StepState {
   work: Work | undefined;
   /** What the request names and is not there: of a change what it wants made. */
   missing?: readonly string[];
+  /** The files that a question is about which names none. */
+  unnamed?: readonly string[];
   /** A change is about a file that is not there: it can only be looked around and told. */
   isInVain?: boolean;
   /** A question has what it needs, or a change is made, as far as can be told. */
@@ -99,19 +102,19 @@ export interface KnownFiles {
   mayLook: boolean;
 }
 
-function knownFiles({ existing, guard, isVerySmall = false, messages, tools, work }: StepState): KnownFiles {
+function knownFiles(state: StepState): KnownFiles {
+  const { existing, guard, isVerySmall = false, messages, tools, work } = state;
   const all = withNamed(existing, messages);
   const seen = all?.files.filter((file) => isKnown(file, messages, tools) || (all.long?.includes(file) === true && isShown(file, messages, tools))) ?? [];
   const named = mentionedFiles(requestIn(messages), all?.files ?? []);
-  const missed = work === undefined || isTalk(work) ? [] : missedFiles(askedFiles(requestIn(messages), existing?.files ?? [], work), seen, { existing, guard, messages, work });
+  const missed = work === undefined || isTalk(work) ? [] : missedFiles(askedFiles(state, work), seen, { existing, guard, messages, work });
   const endings = saidEndings(requestIn(messages));
   const next = fixStage({ guard, work, missed, seen });
   const stage = next && fixTools(next, tools.filter(({ name }) => !guard.excluded.has(name))).length > 0 ? next : undefined;
-  const isFirstLook = work !== undefined && isFix(work) && !guard.hasChanged;
   const isBound = isVerySmall && work?.isChange === true && !work.kinds.has("run") && named.length > 0 && !guard.isStuck;
   return {
     stage,
-    names: all && missed.length > 0 && (work?.isChange === false || isFirstLook) ? { ...all, files: missed } : all && stage === "look" ? { ...all, files: all.files.filter((file) => !isTestName(file)) } : all,
+    names: all && namesToLookAt(all, state, { named, missed, stage }),
     seen,
     changeable: stage === "edit" ? seen.filter((file) => !isTestName(file)) : isBound ? seen.filter((file) => named.includes(file)) : seen.filter((file) => named.length > 0 || endings.length === 0 || endings.some((end) => file.toLowerCase().endsWith(end))),
     missed,
@@ -119,15 +122,22 @@ function knownFiles({ existing, guard, isVerySmall = false, messages, tools, wor
   };
 }
 
-/** Files that a request names; where a question to be read up names none, those that it speaks of: `the scones` of `scones.md`. */
-function askedFiles(request: string, files: readonly string[], work: Work): string[] {
-  const named = mentionedFiles(request, files);
-  if (named.length > 0 || work.isChange || !isOnly(work, "read")) return named;
-  const spoken = files.filter((file) => isSpokenOf(file, request));
-  return spoken.length > spokenMax ? [] : spoken;
+/** A question, and a mending, looks first at what it is about. */
+function namesToLookAt(all: WorkspaceNames, { guard, messages, work }: StepState, { missed, named, stage }: { missed: readonly string[]; named: readonly string[]; stage: FixStage | undefined }): WorkspaceNames {
+  const isQuestion = work?.isChange === false;
+  if (missed.length > 0 && (isQuestion || (work !== undefined && isFix(work) && !guard.hasChanged))) return { ...all, files: missed };
+  if (stage === "look") return { ...all, files: all.files.filter((file) => !isTestName(file)) };
+  return isQuestion && guard.steps === 0 && named.length === 0 ? inNamedFolders(requestIn(messages), all) : all;
 }
 
-const spokenMax = 3;
+/** Files that a request names; of a question that names none those that it is about, once a search for it found nothing. */
+function askedFiles({ existing, guard, messages, unnamed = [] }: StepState, work: Work): readonly string[] {
+  const files = existing?.files ?? [];
+  const named = mentionedFiles(requestIn(messages), files);
+  if (named.length > 0 || work.isChange) return named;
+  const isVain = isOnly(work, "search") && guard.steps > 0 && !files.some((file) => guard.hasFound(file));
+  return isOnly(work, "read") || isVain ? unnamed : [];
+}
 
 function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed, stage }: KnownFiles): Tool[] {
   const mending = stage ? fixTools(stage, left) : [];

@@ -52,23 +52,26 @@ export function textOtherThan(rules: GrammarRules, texts: readonly (readonly str
 }
 
 /**
- * A rule for a text as it is, no JSON, that begins with something to see and nowhere holds `stop`; its states are the
- * beginnings of `stop` that the text ends with (Knuth, Morris and Pratt).
+ * A rule for a text as it is, no JSON, that begins with something to see, nowhere holds `stop` and does not end behind a colon
+ * (see replyRule). Its states are the beginnings of `stop` that the text ends with (Knuth, Morris and Pratt), each also behind
+ * a colon.
  */
 export function plainText(rules: GrammarRules, stop: string, hint: string): string {
   const characters = [...stop];
-  const known = [...new Set(characters)];
+  const known = [...new Set([...characters, ":", " ", "\t", "\n"])];
   const others = `[^\\x00-\\x08\\x0B-\\x1F\\x7F${known.map(classMember).join("")}]`;
   const stateOf = (written: string): number => characters.findLastIndex((_, index) => written.endsWith(characters.slice(0, index + 1).join(""))) + 1;
-  const nameOf = (state: number): string => `${hint}-${state}`;
-  const steps = (state: number, among: readonly string[]): string[] =>
+  const nameOf = (state: number, isOpen: boolean): string => `${hint}-${state}${isOpen ? "-open" : ""}`;
+  const steps = (state: number, isOpen: boolean, among: readonly string[]): string[] =>
     among.flatMap((character) => {
       const next = stateOf(characters.slice(0, state).join("") + character);
-      return next === characters.length ? [] : [`${literal(character)} ${nameOf(next)}`];
+      const isStillOpen = character === ":" || (isOpen && character.trim() === "");
+      return next > 0 && next === characters.length ? [] : [`${literal(character)} ${nameOf(next, isStillOpen)}`];
     });
-  for (let state = 0; state < Math.max(1, characters.length); state += 1) rules.add(nameOf(state), ['""', `${others} ${nameOf(0)}`, ...steps(state, known)].join(" | "));
-  const firstOthers = others.replace(/\]$/, " \\t\\n]");
-  return rules.add(hint, [`${firstOthers} ${nameOf(0)}`, ...steps(0, known.filter((character) => character.trim() !== ""))].join(" | "));
+  for (let state = 0; state < Math.max(1, characters.length); state += 1) {
+    for (const isOpen of [false, true]) rules.add(nameOf(state, isOpen), [...(isOpen ? [] : ['""']), `${others} ${nameOf(0, false)}`, ...steps(state, isOpen, known)].join(" | "));
+  }
+  return rules.add(hint, [`${others} ${nameOf(0, false)}`, ...steps(0, false, known.filter((character) => character.trim() !== ""))].join(" | "));
 }
 
 /** A character inside a class, by its code where the notation has a meaning of its own for it. */

@@ -45,8 +45,15 @@ export function namesPath(text: string, path: string): boolean {
   return placeOf(path).test(text);
 }
 
+/** Which of these folders a text speaks of, with or without a slash behind the name; never the workspace itself. */
+export function mentionedFolders(text: string, folders: readonly string[]): string[] {
+  return folders.filter((folder) => folder !== "." && new RegExp(`${placeBefore}${RegExp.escape(folder)}(?![\\w-]|/[\\w-]|/?\\.\\w)`).test(text));
+}
+
+const placeBefore = "(?<![\\w/.-])(?:\\./)?";
+
 function placeOf(name: string): RegExp {
-  return new RegExp(`(?<![\\w/.-])(?:\\./)?${RegExp.escape(name)}(?![\\w/-]|\\.\\w)`);
+  return new RegExp(`${placeBefore}${RegExp.escape(name)}(?![\\w/-]|\\.\\w)`);
 }
 
 /** Ends of names by which a text speaks of all files of a kind: `*.js`, `.js files`, `JavaScript files`. */

@@ -69,6 +69,8 @@ export interface WorkspaceNames {
   folders: readonly string[];
   /** Such as `*.log`, for what takes several files at once. */
   patterns?: readonly string[];
+  /** It is about these folders as a whole: what takes files and folders takes these. */
+  isWhole?: boolean;
   /** Files that take long to read. */
   long?: readonly string[];
   /** Of the tables that a step may be about; absent = not known. */

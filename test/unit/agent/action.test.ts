@@ -127,3 +127,10 @@ test("between tags a plain reply holds no call", () => {
   const taken = ["Hello <b>\nyou", "<<tool_cal>", "a <tool_call", "x\ty"].map((text) => accepts(grammar, text));
   expect([taken, ["a <tool_call>", "<<tool_call>x", " x", "", "a\0"].map((text) => accepts(grammar, text))]).toEqual([taken.map(() => true), Array.from({ length: 5 }, () => false)]);
 });
+
+test.each([jsonForm, markerForm, tags])("a reply does not end behind a colon, in the form $name", (form) => {
+  const grammar = parseGbnf(actionGrammar({ form, tools: [], parallelMax: 1 }));
+  const isTaken = (text: string): boolean => accepts(grammar, replyText(text, form));
+  expect(["They differ: a", "At 10:30", "a:\n- b", "a::b", "x: \\y", "é:😀"].filter((text) => !isTaken(text))).toEqual([]);
+  expect(["They differ:", "They differ: ", "They differ:\n\n", "a: :"].filter(isTaken)).toEqual([]);
+});

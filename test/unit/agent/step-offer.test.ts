@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { LoopGuard } from "../../../src/agent/loop-guard.ts";
+import { offeredArguments } from "../../../src/agent/offer.ts";
 import { stepOffer } from "../../../src/agent/step-offer.ts";
 import type { Work } from "../../../src/agent/work-plan.ts";
 import { usageOf, type AgentMessage, type ToolCall, type ToolResultMessage } from "../../../src/core/message.ts";
@@ -82,6 +83,27 @@ test("the first look of a question that names files is at these, also where a na
   expect([await named(guard, "What does b.txt say?"), await named(guard, "What do they say?"), await named(guard, "Empty b.txt.", work(true, "edit"))]).toEqual([["sub/b.txt"], ["a.txt", "sub/b.txt"], ["a.txt", "sub/b.txt"]]);
   step(guard, "fs.read", { path: "sub/b.txt" });
   expect(await named(guard, "What does b.txt say?")).toEqual(["a.txt", "sub/b.txt"]);
+});
+
+test("the first look of a question that names a folder is at this folder as a whole", async () => {
+  const all = [...tools, tool("fs.count", { serves: ["count"], schema: z.strictObject({ path: z.string().meta({ existing: "any" }) }) })];
+  const existing = { files: ["a.txt", "sub/b.txt", "sub/c.txt"], folders: [".", "sub"] };
+  const places = async (guard: LoopGuard, text: string): Promise<unknown> => {
+    const { options } = await stepOffer({ tools: all, guard, messages: [user(text)], view, existing, work: work(false, "count") });
+    return offeredArguments(all.at(-1) as Tool, options)?.properties["path"];
+  };
+  const guard = guardOf();
+  expect([await places(guard, "How many lines are in sub/?"), await places(guard, "How many lines has sub/b.txt?"), await places(guard, "How many lines are there?")]).toEqual([{ type: "string", enum: ["sub"] }, { type: "string", enum: ["sub/b.txt", ".", "sub"] }, { type: "string", enum: ["a.txt", "sub/b.txt", "sub/c.txt", ".", "sub"] }]);
+  step(guard, "fs.find", { pattern: "*" });
+  expect(await places(guard, "How many lines are in sub/?")).toEqual({ type: "string", enum: ["a.txt", "sub/b.txt", "sub/c.txt", ".", "sub"] });
+});
+
+test("what a question is about that names no file is read up; where it is to be searched for, once a search found nothing", async () => {
+  const names = async (guard: LoopGuard, planned: Work, unnamed: string[]): Promise<unknown> => (await stepOffer({ tools, guard, messages: [user("When is it?")], view, existing: await view.names(), work: planned, unnamed })).options.names?.files;
+  const guard = guardOf();
+  expect([await names(guard, work(false, "read"), ["sub/b.txt"]), await names(guard, work(false, "read"), []), await names(guard, work(false, "search"), ["sub/b.txt"])]).toEqual([["sub/b.txt"], ["a.txt", "sub/b.txt"], ["a.txt", "sub/b.txt"]]);
+  step(guard, "fs.find", { pattern: "it" });
+  expect(await names(guard, work(false, "search"), ["sub/b.txt"])).toEqual(["sub/b.txt"]);
 });
 
 test("a question about a file that is not there is answered without reading another one, and at any time", async () => {

@@ -1,6 +1,6 @@
 // Which names a text holds.
 import { expect, test } from "bun:test";
-import { importedFiles, isSpokenOf, mentionedFiles, namesPath, namedFiles, namedFolders, saidEndings } from "../../../src/core/named-files.ts";
+import { importedFiles, isSpokenOf, mentionedFiles, mentionedFolders, namesPath, namedFiles, namedFolders, saidEndings } from "../../../src/core/named-files.ts";
 
 const files = ["a/notes.txt", "b/notes.txt", "report.txt", "monthly report.txt", "src/main.py", "src/main.pyc", "old/report.txt", "Makefile"];
 
@@ -50,4 +50,15 @@ test.each([
   [".env", "which environment is this", false],
 ])("a file may be spoken of by what it is called after: %s, %s", (path, text, isSpoken) => {
   expect(isSpokenOf(path, text)).toBe(isSpoken);
+});
+
+test.each([
+  ["with a slash behind it", "What is in todo/?", ["todo"]],
+  ["at the end of a sentence", "The lists are in ./todo/. How many?", ["todo"]],
+  ["as a word", "How many todo lists are there?", ["todo"]],
+  ["inside another", "Look into todo/old.", ["todo/old"]],
+  ["not as the place of a file", "Read todo/a.md and todo.txt.", []],
+  ["not as a part of a word", "The todos of my-todo", []],
+])("a folder is spoken of %s", (_name, text, expected) => {
+  expect(mentionedFolders(text, [".", "todo", "todo/old"])).toEqual(expected);
 });
