@@ -16,7 +16,7 @@ import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { rawPath } from "./path-text.ts";
 import { locate, nameOf, type Place, readNeeds, shortPath } from "./path.ts";
-import { tally } from "./tally.ts";
+import { tally, tallyTexts } from "./tally.ts";
 import { countText, type TextCounts } from "./text-counts.ts";
 import type { ToolOptions } from "./tool-options.ts";
 import { walk, type WalkReport } from "./walk.ts";
@@ -59,6 +59,7 @@ interface Counted {
 }
 
 interface FileCounts {
+  real: string;
   shown: string;
   bytes: number;
   /** Absent for what is no text. */
@@ -77,10 +78,18 @@ async function countFile(place: Place, { pattern }: FsCountArguments, matcher: L
 
 /** Where no pattern says what is counted, whatever can be. */
 function tallyOf(place: Place, bytes: number): string[] {
-  if (bytes > limits.tableBytesMax) return [];
+  return bytes > limits.tableBytesMax ? [] : tally(textOf(place), place.shown);
+}
+
+function folderTally(files: readonly FileCounts[]): string[] {
+  const texts = files.filter(({ counts }) => counts);
+  return texts.length < 2 || sum(texts, ({ bytes }) => bytes) > limits.tableBytesMax ? [] : tallyTexts(texts.map((file) => ({ shown: file.shown, text: textOf(file) }))).map((line) => `in all files: ${line}`);
+}
+
+function textOf(place: Pick<Place, "real" | "shown" | "dangling">): string {
   const { descriptor } = openForReading(place);
   try {
-    return tally(new TextDecoder().decode(readFileSync(descriptor)), place.shown);
+    return new TextDecoder().decode(readFileSync(descriptor));
   } finally {
     closeSync(descriptor);
   }
@@ -106,7 +115,8 @@ async function countFolder(place: Place, args: FsCountArguments, matcher: LineMa
   const inAll = args.what === "files" ? filesText(place, files, folders) : sizesText(place, files, args.what);
   // A small model writes what the names hold, where lines are looked at.
   const lines = args.pattern === undefined ? inAll : [...hitsText(place, files, args.pattern), ...(args.what === "files" && files.every(({ hits }) => hits === 0) ? inAll : [])];
-  const list = fitLines(lines, context);
+  const isUntold = args.what === "lines" && files.every(({ hits }) => hits === 0);
+  const list = fitLines([...lines, ...(isUntold ? folderTally(files) : [])], context);
   return { text: list.text + more, details: { path: place.absolute, files: files.length, ...(args.pattern === undefined ? { folders } : { hits: sum(files, ({ hits }) => hits) }), ...(report.limitReached ? { limitReached: true } : {}) } };
 }
 
@@ -114,7 +124,7 @@ async function look(place: Pick<Place, "real" | "shown" | "dangling">, matcher: 
   const { descriptor, stats } = openForReading(place);
   try {
     const kind = fileKind(descriptor);
-    const found: FileCounts = { shown: place.shown, bytes: stats.size, hits: 0 };
+    const found: FileCounts = { real: place.real, shown: place.shown, bytes: stats.size, hits: 0 };
     if (kind.kind !== "text") return found;
     if (matcher) await searchFile(descriptor, kind.bomBytes, { matcher, context: 0, signal: context.signal, onLine: () => (found.hits += 1) > 0 });
     return { ...found, counts: await countText(descriptor, kind.bomBytes, context.signal) };

@@ -20,6 +20,12 @@ export function tally(text: string, shown: string): string[] {
   return tables.length > 0 ? tables.flatMap(tableTally) : textTally(isProgram(path) ? withoutComments(text, path) : text);
 }
 
+/** Of several files together, those that are no tables. */
+export function tallyTexts(files: readonly { text: string; shown: string }[]): string[] {
+  const texts = files.filter(({ shown }) => !tableNames.test(shown)).map(({ shown, text }) => (isProgram(shown) ? withoutComments(text, shown) : text));
+  return textTally(texts.join("\n"));
+}
+
 const hashComments = /\.(?:php|pl|ps1|py|r|rb|sh)$/i;
 
 /** Whole lines of them: what they speak of is not there. */
@@ -48,7 +54,7 @@ function textTally(text: string): string[] {
   const beginnings = frequent(lines.flatMap((line) => beginning.exec(line)?.[1] ?? []), 1);
   const words = frequent(lines.flatMap((line) => [...new Set(line.match(word))].filter((one) => !isCommonWord(one))), 2);
   const whole = frequent(lines.map((line) => line.trim()), 2).filter(([line]) => /\p{L}/u.test(line) && /[^\p{L}\p{N}_]/u.test(line));
-  const isTelling = beginnings.length <= valuesMax && beginnings.length < lines.length;
+  const isTelling = beginnings.length > 0 && beginnings.length <= valuesMax && beginnings.length < lines.length;
   return [...(isTelling ? [linesWith("begin", beginnings)] : []), ...(words.length > 0 ? [linesWith("hold", words)] : []), ...(whole.length > 0 && whole.length <= valuesMax ? [linesWith("are", whole)] : [])];
 }
 

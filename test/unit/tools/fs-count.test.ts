@@ -35,8 +35,8 @@ test("lines that hold a pattern", async () => {
   expect(await at.call("fs.count", { path: "logs/a.log", pattern: "404$" })).toMatchObject({ text: '2 of 3 lines in logs/a.log hold "404$"', details: { lines: 3, hits: 2 } });
   expect((await at.call("fs.count", { path: "logs/c.log", pattern: "404" })).text).toBe('1 of 1 line in logs/c.log holds "404"');
   expect(await at.call("fs.count", { path: "logs", pattern: "404" })).toMatchObject({ text: '4 lines in 2 of 3 files in logs hold "404"\nlogs/a.log: 3 lines\nlogs/c.log: 1 line', details: { files: 3, hits: 4 } });
-  expect((await at.call("fs.count", { path: "logs", pattern: "absent" })).text).toBe('0 lines in 0 of 3 files in logs hold "absent"');
-  expect((await at.call("fs.count", { path: "logs", pattern: "x (" })).text).toStartWith('0 lines in 0 of 3 files in logs hold "x ("\n[no regular expression (');
+  expect((await at.call("fs.count", { path: "logs", pattern: "absent" })).text).toBe('0 lines in 0 of 3 files in logs hold "absent"\nin all files: 3 lines begin with "GET"; 1 with "none"; 1 with "x"\nin all files: 3 lines hold "GET"');
+  expect((await at.call("fs.count", { path: "logs", pattern: "x (" })).text).toContain('\n[no regular expression (');
   expect(await at.call("fs.count", { path: "logs", pattern: "a\nb" })).toMatchObject({ isError: true, text: "the pattern holds a line end; fs.count looks at one line at a time" });
 });
 
@@ -55,7 +55,7 @@ test("the files of a folder, by the end of their names; what is ignored or hidde
   expect((await at.call("fs.count", { what: "files", path: "README.md", pattern: "markdown" })).text).toBe('0 of 1 line in README.md hold "markdown"');
   expect((await at.call("fs.count", { what: "files", path: "README.md", pattern: "r" })).text).toBe('1 of 1 line in README.md holds "r"');
   for (let index = 0; index < 30; index += 1) writeFileSync(join(at.workspace, `docs/deep/${index}.txt`), "x\n");
-  expect((await at.call("fs.count", { path: "docs/deep" })).text).toBe("32 lines in 31 files in docs/deep\n30 lines in 30 .txt\n2 lines in 1 .md");
+  expect((await at.call("fs.count", { path: "docs/deep" })).text).toBe("32 lines in 31 files in docs/deep\n30 lines in 30 .txt\n2 lines in 1 .md\nin all files: 30 lines begin with \"x\"; 1 with \"1\"; 1 with \"2\"\nin all files: 30 lines hold \"x\"");
 });
 
 test("without a pattern what occurs in a text how often", async () => {
@@ -65,6 +65,9 @@ test("without a pattern what occurs in a text how often", async () => {
     return (await at.call("fs.count", { what: "files", path: name })).text.split("\n").slice(1);
   };
   expect(await counted("list.md", "# To do\n\n- [x] a\n- [ ] b\n- [ ] c\n")).toEqual(['2 lines begin with "- [ ]" (open, not done); 1 with "#"; 1 with "- [x]" (ticked, done)']);
+  expect((await at.call("fs.count", { pattern: "open" })).text).toBe('0 lines in 0 of 1 file in . hold "open"');
+  writeFileSync(join(at.workspace, "other.md"), "- [ ] d\n");
+  expect((await at.call("fs.count", { pattern: "open" })).text).toBe('0 lines in 0 of 2 files in . hold "open"\nin all files: 3 lines begin with "- [ ]" (open, not done); 1 with "#"; 1 with "- [x]" (ticked, done)');
   expect(await counted("a.log", "1 ok job\n2 FAIL job\n3 ok job\n4 WARN job\n")).toEqual(['4 lines hold "job"; 2 "ok"']);
   expect(await counted("a.csv", "name,town,paid\nA,Bern,yes\nB,Bern,no\nC,Chur,yes\n")).toEqual(["3 rows", "town: Bern 2, Chur 1", "paid: yes 2, no 1"]);
   expect(await counted("a.json", '[{"kind":"x"},{"kind":"x"},{"kind":"y"}]')).toEqual(["3 rows", "kind: x 2, y 1"]);
