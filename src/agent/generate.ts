@@ -1,12 +1,12 @@
 // One generation, whatever the engine: a text engine is bound by the grammar and its text is read as an action; an action
 // engine's calls of `reply` and `finish` become text. What comes out is the same for both.
 import type { ActionEngine, ActionEvent, Engine, TextEngine, TextEvent } from "../core/engine.ts";
-import { addUsage, type ThinkingLevel, type Usage, usageOf } from "../core/message.ts";
+import type { ThinkingLevel } from "../core/message.ts";
 import { ActionDecoder, actionGrammar } from "./action.ts";
+import { type ApartOptions, rewriteStep, samplingOf, selectionStep } from "./apart-steps.ts";
 import type { Conversation } from "./conversation.ts";
 import { formOf } from "./chosen-form.ts";
 import { renderConversation, type SystemText } from "./prompt.ts";
-import { draftOf, isMadeAlready, placeChat, placeGrammar, type Rewrite, rewriteChat, rewriteGrammar, rewritten } from "./rewrite.ts";
 import { RunawayGuard } from "./runaway.ts";
 import { inlineReferences } from "./schema-references.ts";
 import { replyOnly, type StepOffer } from "./step-offer.ts";
@@ -46,8 +46,11 @@ export function generate(options: GenerateOptions): Generation {
   const { engine } = options;
   if (engine.kind === "action") return { events: fromActionEngine(engine, options), rawText: () => undefined };
   const written: string[] = [];
-  const { rewrite } = options.offer;
-  return { events: rewrite ? fromRewrite(engine, rewrite, options, written) : fromTextEngine(engine, options, written), rawText: () => written.join("") };
+  const { rewrite, selection } = options.offer;
+  const { sampling, signal } = options;
+  const apart: ApartOptions = { engine, sampling, signal, written, step: (isReply) => fromTextEngine(engine, isReply ? { ...options, offer: replyOnly } : options, written) };
+  const events = rewrite ? rewriteStep(rewrite, apart) : selection ? selectionStep(selection, apart) : fromTextEngine(engine, options, written);
+  return { events, rawText: () => written.join("") };
 }
 
 async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions): AsyncGenerator<ActionEvent, void, void> {
@@ -64,68 +67,6 @@ async function* fromActionEngine(engine: ActionEngine, options: GenerateOptions)
     signal: options.signal,
   });
   for await (const event of stream) yield* terminals.pass(event);
-}
-
-/** At a lower one a small model writes the same once more. */
-const variedTemperature = 0.8;
-
-const contentKeptChars = 400;
-
-/** The file's new text as a call that writes it; where that is not to be had, a step as any other. */
-async function* fromRewrite(engine: TextEngine, asked: Rewrite, options: GenerateOptions, written: string[]): AsyncGenerator<ActionEvent, void, void> {
-  const { signal } = options;
-  let isAccepted = false;
-  let content: string | undefined;
-  let spent = usageOf({});
-  const spend = (usage: Usage): void => void (spent = addUsage(spent, usage));
-  const rewrite = await placed(engine, asked, options, spend);
-  for (let count = rewrite.tries; content === undefined && count < rewrite.tries + rewrite.triesMax && !signal.aborted; count += 1) {
-    let answer = "";
-    for await (const event of engine.complete({ purpose: "plan", chat: rewriteChat(rewrite), grammar: rewriteGrammar(rewrite), draft: draftOf(rewrite), ...samplingOf(options.sampling, count), maxTokens: rewriteTokensMax, signal })) {
-      if (event.type === "progress" || (event.type === "prompt_accepted" && !isAccepted)) yield event;
-      if (event.type === "prompt_accepted") isAccepted = true;
-      else if (event.type === "text") answer += event.text;
-      else if (event.type === "ended" || event.type === "failed") spend(event.usage);
-    }
-    content = rewritten(rewrite, answer);
-  }
-  const isNoChange = content !== undefined && isMadeAlready(rewrite, content);
-  if (content === undefined || isNoChange || signal.aborted) {
-    for await (const event of fromTextEngine(engine, isNoChange ? { ...options, offer: replyOnly } : options, written)) {
-      if (event.type === "prompt_accepted" && isAccepted) continue;
-      yield event.type === "ended" || event.type === "failed" ? { ...event, usage: addUsage(spent, event.usage) } : event;
-    }
-    return;
-  }
-  const { close, open } = formOf(engine).call("change", rewrite.tool);
-  const kept = content.length > contentKeptChars ? `${content.slice(0, contentKeptChars).toWellFormed()}…` : content;
-  written.push(open + JSON.stringify({ path: rewrite.path, content: kept }) + close);
-  const args = { path: rewrite.path, content };
-  yield { type: "call_start", index: 0, name: rewrite.tool };
-  yield { type: "call_delta", index: 0, delta: JSON.stringify(args) };
-  yield { type: "call_end", index: 0, arguments: args };
-  yield { type: "ended", stop: "end", usage: spent };
-}
-
-const rewriteTokensMax = 1000;
-
-/** With the path that the model takes for the one that is meant. */
-async function placed(engine: TextEngine, rewrite: Rewrite, { signal }: GenerateOptions, spend: (usage: Usage) => void): Promise<Rewrite> {
-  const { places = [] } = rewrite;
-  if (places.length < 2) return rewrite;
-  let answer = "";
-  for await (const event of engine.complete({ purpose: "plan", chat: placeChat(rewrite), grammar: placeGrammar(places), temperature: 0, maxTokens: pathTokensMax, signal })) {
-    if (event.type === "text") answer += event.text;
-    else if (event.type === "ended" || event.type === "failed") spend(event.usage);
-  }
-  return places.includes(answer) ? { ...rewrite, path: answer } : rewrite;
-}
-
-const pathTokensMax = 64;
-
-/** @param count answers before this one */
-function samplingOf(sampling: Sampling, count: number): Sampling {
-  return count === 0 ? sampling : { ...sampling, temperature: Math.max(sampling.temperature, variedTemperature), seed: (sampling.seed ?? 0) + count };
 }
 
 /** A small model that makes more calls at once makes the same ones again. */

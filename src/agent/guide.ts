@@ -2,29 +2,31 @@
 // was done so far, and from what there is in the workspace.
 import type { Engine } from "../core/engine.ts";
 import { isRecord } from "../core/is-record.ts";
-import { type AgentMessage, contentText, type ToolCall, type ToolResultMessage, type Usage } from "../core/message.ts";
-import { importedFiles, isProgram, mentionedFiles, mentionedFolders } from "../core/named-files.ts";
+import type { AgentMessage, ToolCall, ToolResultMessage, Usage } from "../core/message.ts";
+import { isProgram, mentionedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
+import { lookKinds } from "../core/work.ts";
 import type { Conversation } from "./conversation.ts";
 import { AbsentThings } from "./absent-things.ts";
 import { Doing } from "./doing.ts";
 import { isFix } from "./fix-stage.ts";
 import { settleForm } from "./form-choice.ts";
 import { hintOf } from "./hint.ts";
-import { blindReplacement, isKnown } from "./known-files.ts";
+import { blindReplacement } from "./known-files.ts";
 import { leftNotes } from "./left-behind.ts";
 import { Looking } from "./looking.ts";
 import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { Objections } from "./objections.ts";
-import { fileArguments, offeredArguments } from "./offer.ts";
+import { offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
 import { repliesAtOnce } from "./reply-at-once.ts";
 import { changedText } from "./rewrite.ts";
 import { Rewriting, type RewritingState } from "./rewriting.ts";
+import { type Selection, selectionOf } from "./selection.ts";
 import { replyOnly, stepOffer, type StepOffer } from "./step-offer.ts";
 import { allWhereSmall, spokenFiles } from "./unnamed-files.ts";
 import { WantedNames } from "./wanted-names.ts";
-import { isOnly, type Work, WorkPlan } from "./work-plan.ts";
+import { isOnly, WorkPlan } from "./work-plan.ts";
 
 export interface GuideOptions {
   engine: Engine;
@@ -55,6 +57,10 @@ export class Guide {
   #unnamed: { request: string; files: readonly string[] } | undefined;
   /** A change is about what is not there; undefined before that is known. */
   #inVain: boolean | undefined;
+  /** What the last step was asked to choose. */
+  #selection: Selection | undefined;
+  /** The request whose files were all chosen and are where they belong. */
+  #selectedFor: string | undefined;
   /** undefined for engines that no grammar binds. */
   readonly #objections: Objections | undefined;
   /** Changes of files that were made in this turn. */
@@ -88,7 +94,7 @@ export class Guide {
   /** What the next step may do; where that is a tool that the model does not know yet, it is told. */
   async offer(isLastStep: boolean): Promise<StepOffer> {
     const { conversation, signal, tools } = this.#options;
-    if (isLastStep || this.#guard.onlyReply) return replyOnly;
+    if (isLastStep || this.#guard.onlyReply || this.#selectedFor === conversation.request) return replyOnly;
     if (this.#view && !signal.aborted) await this.#know();
     this.#leaveOutVain();
     if (await repliesAtOnce(conversation, this.#plan.work, this.#view)) return replyOnly;
@@ -102,11 +108,19 @@ export class Guide {
     if (rewriting && this.#rewriting.isDone(rewriting)) return replyOnly;
     if (rewriting && this.#rewriting.isGivenUp(rewriting)) return this.#replyFailed();
     const rewrite = rewriting && (await this.#rewriting.next(rewriting));
+    this.#selection = await this.#nextSelection();
     const next = this.#without(offer);
     this.#repeated = undefined;
     this.#tellSpecial(next);
     if (rewrite) this.#objections?.allowRewrite(rewrite.path);
-    return rewrite ? { ...next, rewrite } : next;
+    return { ...next, ...(rewrite ? { rewrite } : this.#selection ? { selection: this.#selection } : {}) };
+  }
+
+  /** Once, before anything else. */
+  async #nextSelection(): Promise<Selection | undefined> {
+    const { conversation, engine, tools } = this.#options;
+    const isFirst = this.#guard.steps === 0 && engine.kind === "text" && engine.answersApart?.() === true;
+    return isFirst && this.#view && this.#names && !this.#inVain ? selectionOf({ request: conversation.request, work: this.#plan.work, names: this.#names, tools, view: this.#view }) : undefined;
   }
 
   #leaveOutVain(): void {
@@ -131,7 +145,7 @@ export class Guide {
     if (this.#wanted?.request === request) return;
     this.#wanted = new WantedNames(request, names);
     this.#inVain = undefined;
-    if (this.#plan.work?.kinds.has("create") && this.#missing().some(isProgram)) this.#plan.leaveOutLooks();
+    if (this.#plan.work?.kinds.has("create") && this.#missing().some(isProgram)) this.#plan.leaveOut(...lookKinds);
   }
 
   /** In the place of a file that is not there a small model changes another one. A name that some file speaks of is none of a file. */
@@ -192,7 +206,8 @@ export class Guide {
   async record(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): Promise<Map<ToolResultMessage, string>> {
     const notes = this.#guard.record(calls, results, this.#objections?.advised);
     this.#doing.record(calls, results);
-    if (this.#view && this.#plan.work) this.#look(this.#plan.work, calls, results);
+    this.#noteSelected(results);
+    if (this.#view && this.#plan.work) this.#looking.take(this.#plan.work, calls, results, { conversation: this.#options.conversation, names: this.#names });
     // Nothing is left but to reply: what not to do would only be repeated there.
     if (this.#looking.isOver) notes.clear();
     // What a command said, and that a search found nothing, may be the answer.
@@ -225,6 +240,13 @@ export class Guide {
     return notes;
   }
 
+  #noteSelected(results: readonly ToolResultMessage[]): void {
+    const { kind, request, tool } = this.#selection ?? {};
+    if (!kind || results.length === 0 || !results.every(({ isError, toolName }) => !isError && toolName === tool?.name)) return;
+    if (this.#plan.work && isOnly(this.#plan.work, kind)) this.#selectedFor = request;
+    else this.#plan.leaveOut(kind);
+  }
+
   /** What the model saw is partly gone. */
   forget(): void {
     this.#guard.forget();
@@ -233,38 +255,6 @@ export class Guide {
   #isDone(): boolean {
     const { work } = this.#plan;
     return this.#isVerySmall && work !== undefined && this.#missing().length === 0 && this.#doing.isDone(work, mentionedFiles(this.#options.conversation.request, this.#names?.files ?? []));
-  }
-
-  #look(work: Work, calls: readonly ToolCall[], results: readonly ToolResultMessage[]): void {
-    const { conversation, tools } = this.#options;
-    const files = this.#names?.files ?? [];
-    const named = new Set(mentionedFiles(conversation.request, files));
-    const shownBy = ({ toolCallId, toolName }: ToolResultMessage): unknown[] => {
-      const tool = tools.find(({ class: kind, name }) => name === toolName && kind === "read");
-      const call = calls.find(({ id }) => id === toolCallId);
-      return tool ? fileArguments(tool).map((argument) => call?.arguments[argument]) : [];
-    };
-    const isNew = (file: string, shown: readonly unknown[]): boolean => !shown.includes(file) && !isKnown(file, conversation.messages, tools);
-    this.#looking.record(
-      work,
-      results,
-      (result) => shownBy(result).some((file) => named.has(String(file))),
-      (result) => shownBy(result).length > 0 && [...mentionedFiles(contentText(result.content), files), ...importedFiles(contentText(result.content), files)].some((file) => isNew(file, shownBy(result))),
-    );
-    const done = results.filter(({ isError }) => !isError);
-    const shown = new Set(done.flatMap(shownBy));
-    const isRead = named.size > 0 && [...named].every((file) => shown.has(file) || isKnown(file, conversation.messages, tools));
-    // What was searched for before is not searched for once more, in other words, behind the file itself.
-    const isAboutFiles = isOnly(work, "read") || isOnly(work, "search");
-    if (isAboutFiles ? isRead : isOnly(work, "list") && this.#isListed(calls, done)) this.#looking.noteAllSeen();
-  }
-
-  /** A folder that the request names was listed. */
-  #isListed(calls: readonly ToolCall[], results: readonly ToolResultMessage[]): boolean {
-    const { conversation, tools } = this.#options;
-    const named = mentionedFolders(conversation.request, this.#names?.folders ?? []);
-    const lists = new Set(tools.flatMap(({ name, serves }) => (serves?.includes("list") ? [name] : [])));
-    return results.some(({ toolCallId, toolName }) => lists.has(toolName) && named.includes(String(calls.find(({ id }) => id === toolCallId)?.arguments["path"])));
   }
 
   /** A small model says of what it tried that it works. */

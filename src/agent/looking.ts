@@ -1,10 +1,19 @@
 // Whether a question was looked into enough: something was found with a tool for it, and what came after brings nothing that
 // is. A very small model never thinks so itself, and takes the last thing that it saw for the answer: it replies to the first that
 // fits. A larger one has replied before this tells.
-import { contentText, type ToolResultMessage } from "../core/message.ts";
-import type { Tool } from "../core/tool.ts";
+import { contentText, type ToolCall, type ToolResultMessage } from "../core/message.ts";
+import { importedFiles, mentionedFiles, mentionedFolders } from "../core/named-files.ts";
+import type { Tool, WorkspaceNames } from "../core/tool.ts";
+import type { Conversation } from "./conversation.ts";
+import { isKnown } from "./known-files.ts";
 import { foundNothing } from "./loop-guard.ts";
-import { isFor, isTalk, type Work } from "./work-plan.ts";
+import { fileArguments } from "./offer.ts";
+import { isFor, isOnly, isTalk, type Work } from "./work-plan.ts";
+
+interface Known {
+  conversation: Pick<Conversation, "messages" | "request">;
+  names: WorkspaceNames | undefined;
+}
 
 const never = (_result: ToolResultMessage): boolean => false;
 
@@ -19,6 +28,7 @@ export class Looking {
   #hasFound = false;
   #strays = 0;
   #leadsOn = false;
+  /** All that the request names was looked at: what is near it only leads away. */
   #hasAll = false;
 
   /** @param isVerySmall whether the first thing that fits is enough */
@@ -31,9 +41,35 @@ export class Looking {
     return this.#hasFound && !this.#leadsOn && (this.#hasAll || this.#strays >= this.#straysMax);
   }
 
-  /** All that the request names was looked at: what is near it only leads away. */
-  noteAllSeen(): void {
-    this.#hasAll = true;
+  /** Takes a step: also what of the request's files it showed, and where these lead. */
+  take(work: Work, calls: readonly ToolCall[], results: readonly ToolResultMessage[], { conversation, names }: Known): void {
+    const { messages, request } = conversation;
+    const tools = [...this.#tools.values()];
+    const files = names?.files ?? [];
+    const named = new Set(mentionedFiles(request, files));
+    const shownBy = ({ toolCallId, toolName }: ToolResultMessage): unknown[] => {
+      const tool = this.#tools.get(toolName);
+      const call = calls.find(({ id }) => id === toolCallId);
+      return tool?.class === "read" ? fileArguments(tool).map((argument) => call?.arguments[argument]) : [];
+    };
+    const isNew = (file: string, shown: readonly unknown[]): boolean => !shown.includes(file) && !isKnown(file, messages, tools);
+    this.record(
+      work,
+      results,
+      (result) => shownBy(result).some((file) => named.has(String(file))),
+      (result) => shownBy(result).length > 0 && [...mentionedFiles(contentText(result.content), files), ...importedFiles(contentText(result.content), files)].some((file) => isNew(file, shownBy(result))),
+    );
+    const done = results.filter(({ isError }) => !isError);
+    const shown = new Set(done.flatMap(shownBy));
+    const isRead = named.size > 0 && [...named].every((file) => shown.has(file) || isKnown(file, messages, tools));
+    // What was searched for before is not searched for once more, in other words, behind the file itself.
+    const isAboutFiles = isOnly(work, "read") || isOnly(work, "search");
+    if (isAboutFiles ? isRead : isOnly(work, "list") && this.#isListed(calls, done, mentionedFolders(request, names?.folders ?? []))) this.#hasAll = true;
+  }
+
+  /** A folder that the request names was listed. */
+  #isListed(calls: readonly ToolCall[], results: readonly ToolResultMessage[], named: readonly string[]): boolean {
+    return results.some(({ toolCallId, toolName }) => this.#tools.get(toolName)?.serves?.includes("list") && named.includes(String(calls.find(({ id }) => id === toolCallId)?.arguments["path"])));
   }
 
   /**

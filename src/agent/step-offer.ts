@@ -11,6 +11,7 @@ import type { LoopGuard } from "./loop-guard.ts";
 import type { OfferOptions } from "./offer.ts";
 import { offeredNames, requestIn } from "./offered-names.ts";
 import type { Rewrite } from "./rewrite.ts";
+import type { Selection } from "./selection.ts";
 import { inNamedFolders } from "./unnamed-files.ts";
 import { isFor, isOnly, isTalk, type Work } from "./work-plan.ts";
 
@@ -32,6 +33,8 @@ export interface StepOffer {
   seen?: readonly string[];
   /** A file whose whole new text is asked for first; the rest is offered where that brings none. */
   rewrite?: Rewrite;
+  /** Files to be chosen first, for what is done to them; the rest is offered where that brings none. */
+  selection?: Selection;
   /** What the model is surest of did not help: it should try something else. */
   isVaried?: boolean;
 }

@@ -115,9 +115,9 @@ export class WorkPlan {
     return this.#work;
   }
 
-  /** What is to be made finds out by itself what a look would. */
-  leaveOutLooks(): void {
-    const kinds = this.#work && [...this.#work.kinds].filter((kind) => !lookKinds.some((look) => look === kind));
+  /** What is done already, or done by something else; never all that there is to do. */
+  leaveOut(...done: readonly WorkKind[]): void {
+    const kinds = this.#work && [...this.#work.kinds].filter((kind) => !done.includes(kind));
     if (this.#work && kinds && kinds.length > 0) this.#work = { ...this.#work, kinds: new Set(kinds) };
   }
 

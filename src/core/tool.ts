@@ -47,6 +47,8 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   mustKnow?(args: z.infer<Schema>): string | undefined;
   /** For a call that replaces all that a file holds: the file, and what it would hold. */
   rewrites?(args: z.infer<Schema>): { path: string; content: string } | undefined;
+  /** The arguments of the calls that do its work to files which were chosen apart; absent = it has none for several. */
+  callsFor?(files: readonly ChosenFile[]): Record<string, unknown>[];
   /** What a small model hardly means with such a call, and what to write for what it may mean; undefined where there is no doubt. */
   doubt?(args: z.infer<Schema>, names: WorkspaceNames): string | undefined;
   /** What a small model would count wrong in the result, in one line; undefined when there is nothing to tell. */
@@ -61,6 +63,12 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   approved?(args: z.infer<Schema>, context: ToolContext): Promise<void>;
   /** @throws ToolError for every failure that the model should see. */
   run(args: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
+}
+
+/** A file of the workspace, and what it becomes; that is empty where it goes. */
+export interface ChosenFile {
+  path: string;
+  to: string;
 }
 
 /** Names in the workspace, relative to it, as the tools show and take them; `.` is among the folders. */

@@ -4,12 +4,13 @@ import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import { limits } from "../core/limits.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
+import { isCommonWord } from "../core/words.ts";
 import { fileKind } from "./file-kind.ts";
 import { searchFile } from "./file-search.ts";
 import { unreadableNote } from "./fs-list.ts";
 import { globMatcher } from "./glob.ts";
 import { type Around, GrepText } from "./grep-text.ts";
-import { type LineMatcher, lineMatcher, matcherOrText, wordsMatcher } from "./line-matcher.ts";
+import { anyWordMatcher, type LineMatcher, lineMatcher, matcherOrText, wordsIn, wordsMatcher } from "./line-matcher.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { rawPath } from "./path-text.ts";
@@ -52,6 +53,8 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
       const words = wordsMatcher(args.pattern);
       const near = words && (await search(place, args, words, context));
       if (words && near && near.matches > 0) return resultOf(await withBlocks(near, place, args, words, context), "\n[no line has the pattern; these have all its words]");
+      const apart = await inSameFiles(place, args, context);
+      if (apart) return apart;
       if (matcher.needle || note !== "") return resultOf(result, note);
       const second = await search(place, args, lineMatcher(args.pattern, literal), context);
       return second.matches > 0 ? resultOf(second, "\n[as a regular expression the pattern matches nothing; these match it as plain text]") : resultOf(result, note);
@@ -62,8 +65,27 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
 interface Searched {
   text: GrepText;
   matches: number;
-  files: number;
+  /** Those with a match. */
+  files: string[];
   report: WalkReport;
+}
+
+const wordsMax = 4;
+
+/** The words of a pattern that no line has all of: the files that have each of them somewhere; undefined where there are none. */
+async function inSameFiles(place: Place, args: FsGrepArguments, context: ToolContext): Promise<ToolResult | undefined> {
+  const words = wordsIn(args.pattern).filter((word) => !isCommonWord(word));
+  if (words.length < 2 || words.length > wordsMax || place.stats?.isDirectory() !== true) return undefined;
+  let files: readonly string[] | undefined;
+  for (const word of words) {
+    const found = await search(place, args, anyWordMatcher([word]), context);
+    if (found.text.full || found.report.limitReached) return undefined;
+    files = files ? files.filter((file) => found.files.includes(file)) : found.files;
+  }
+  if (!files || files.length === 0) return undefined;
+  const lines = await search(place, args, anyWordMatcher(words), context, "nothing", files);
+  const all = words.map((word) => JSON.stringify(word)).join(" and ");
+  return resultOf(lines, `\n[no line has ${all} together; ${files.length === 1 ? "this file has" : `these ${files.length} files have`} them on different lines: ${files.join(", ")}]`);
 }
 
 const blockMatchesMax = 2;
@@ -75,18 +97,18 @@ async function withBlocks(found: Searched, place: Place, args: FsGrepArguments, 
   return search(place, { ...args, context: blockLines }, matcher, context, "block");
 }
 
-async function search(place: Place, args: FsGrepArguments, matcher: LineMatcher, context: ToolContext, around: Around = args.context ? "lines" : "nothing"): Promise<Searched> {
+async function search(place: Place, args: FsGrepArguments, matcher: LineMatcher, context: ToolContext, around: Around = args.context ? "lines" : "nothing", only?: readonly string[]): Promise<Searched> {
   const report: WalkReport = { unreadable: [], limitReached: false };
   const text = new GrepText(context, args.limit, around);
   const workspace = rawPath(context.workspace);
   const fits = args.glob === undefined ? () => true : globMatcher(args.glob, place.absolute);
-  const searched: Searched = { text, matches: 0, files: 0, report };
+  const searched: Searched = { text, matches: 0, files: [], report };
   if (!place.stats?.isDirectory()) {
     await searchOne(place, args, matcher, searched, context);
     return searched;
   }
   for await (const entry of walk({ root: place.real, workspace, recursive: true, hidden: true, signal: context.signal }, report)) {
-    if (!entry.stats.isFile() || !fits(entry.relative)) continue;
+    if (!entry.stats.isFile() || !fits(entry.relative) || only?.includes(shortPath(entry.path, workspace)) === false) continue;
     try {
       await searchOne({ real: entry.path, shown: shortPath(entry.path, workspace) }, args, matcher, searched, context, true);
     } catch (error) {
@@ -118,7 +140,7 @@ async function searchOne(
     const onLine = searched.text.add.bind(searched.text);
     await searchFile(descriptor, kind.bomBytes, { matcher, context: args.context ?? 0, signal: context.signal, onLine });
     searched.matches = searched.text.matches;
-    if (searched.matches > before) searched.files++;
+    if (searched.matches > before) searched.files.push(place.shown);
   } finally {
     closeSync(descriptor);
   }
@@ -130,6 +152,6 @@ function resultOf(searched: Searched, note: string): ToolResult {
   const more = text.full ? `\n[stopped after ${matches} matches; narrow it with pattern, path or glob]` : report.limitReached ? `\n[stopped after ${limits.searchedEntriesMax} files; narrow it with path]` : "";
   return {
     content: [{ type: "text", text: (matches === 0 ? "(no line matches; fs.read shows a whole file)" : text.joined()) + note + more + unreadableNote(report) }],
-    details: { matches, files, ...(limitReached ? { limitReached } : {}), ...(text.linesTruncated ? { linesTruncated: true } : {}) },
+    details: { matches, files: files.length, ...(limitReached ? { limitReached } : {}), ...(text.linesTruncated ? { linesTruncated: true } : {}) },
   };
 }

@@ -56,9 +56,19 @@ export function matcherOrText(pattern: string, { ignoreCase, literal, tool }: { 
   }
 }
 
+/** The words of a pattern, each once and in small letters. */
+export function wordsIn(text: string): string[] {
+  return [...new Set(text.toLowerCase().replaceAll("\\", "").match(/[\p{L}\p{N}_][\p{L}\p{N}_.-]*[\p{L}\p{N}_]|[\p{L}\p{N}]/gu) ?? [])];
+}
+
+/** Lines that hold one of these words, with any capitals. */
+export function anyWordMatcher(words: readonly string[]): LineMatcher {
+  return lineMatcher(words.map((word) => RegExp.escape(word)).join("|"), { literal: false, ignoreCase: true });
+}
+
 /** Lines that hold all words of a text, in any order and with any capitals; undefined for fewer than two words. */
 export function wordsMatcher(text: string): LineMatcher | undefined {
-  const words = [...new Set(text.toLowerCase().replaceAll("\\", "").match(/[\p{L}\p{N}_][\p{L}\p{N}_.-]*[\p{L}\p{N}_]|[\p{L}\p{N}]/gu) ?? [])];
+  const words = wordsIn(text);
   if (words.length < 2) return undefined;
   return {
     find(line) {

@@ -7,7 +7,7 @@ import type { ToolResultMessage } from "../../../src/core/message.ts";
 import type { Tool } from "../../../src/core/tool.ts";
 import type { WorkKind } from "../../../src/core/work.ts";
 
-const tool = (name: string, serves: WorkKind[]): Tool => ({ name, description: name, class: "read", serves, schema: z.strictObject({}), needs: async () => [], run: async () => ({ content: [] }) });
+const tool = (name: string, serves: WorkKind[]): Tool => ({ name, description: name, class: "read", serves, schema: z.strictObject({ path: z.string().optional().meta({ existing: "file" }) }), needs: async () => [], run: async () => ({ content: [] }) });
 const tools = [tool("fs.read", ["read"]), tool("fs.list", ["list"]), tool("fs.find", ["find"])];
 const result = (toolName: string, text: string, more: Partial<ToolResultMessage> = {}): ToolResultMessage => ({ role: "toolResult", toolCallId: "c", toolName, content: [{ type: "text", text }], isError: false, timestamp: 0, ...more });
 const nothing = (text: string): ToolResultMessage => result("fs.find", text, { details: { matches: 0 } });
@@ -51,9 +51,11 @@ test("a file that speaks of another one leads on, also a very small model", () =
 
 test("all that was named is enough once it was read, unless it leads on", () => {
   const looking = new Looking(tools, false);
-  looking.record(question("read"), [result("fs.read", "a")], () => true, () => true);
-  looking.noteAllSeen();
-  expect(looking.isOver).toBe(false);
-  looking.record(question("read"), [result("fs.read", "b")]);
-  expect(looking.isOver).toBe(true);
+  const conversation = { messages: [], request: "What does a.txt say?" };
+  const read = (path: string, text: string): boolean => {
+    const shown = result("fs.read", text);
+    looking.take(question("read"), [{ type: "toolCall", id: shown.toolCallId, name: "fs.read", arguments: { path } }], [shown], { conversation, names: { files: ["a.txt", "b.txt"], folders: ["."] } });
+    return looking.isOver;
+  };
+  expect([read("a.txt", "see b.txt"), read("b.txt", "the end")]).toEqual([false, true]);
 });

@@ -120,3 +120,11 @@ test("a line end behind the pattern is the end of the line", async () => {
   writeFileSync(join(at.workspace, "f"), "a 0\nb 10\nc 01\n");
   expect((await at.call("fs.grep", { pattern: " 0\n", context: 0 })).text).toBe("f:1: a 0");
 });
+
+test("words that no line has together are found in the same files", async () => {
+  using at = fixture();
+  for (const [name, text] of [["quiche", "3 Eggs\n200 ml cream\n"], ["custard", "250 ml cream\n4 eggs\n"], ["meringue", "4 eggs\n"], ["fool", "300 ml cream\n"]] as const) writeFileSync(join(at.workspace, `${name}.txt`), text);
+  const found = await at.call("fs.grep", { pattern: "eggs and cream" });
+  expect(found).toMatchObject({ text: 'custard.txt:1: 250 ml cream\ncustard.txt:2: 4 eggs\nquiche.txt:1: 3 Eggs\nquiche.txt:2: 200 ml cream\n[no line has "eggs" and "cream" together; these 2 files have them on different lines: custard.txt, quiche.txt]', details: { matches: 4, files: 2 } });
+  expect((await at.call("fs.grep", { pattern: "eggs flour" })).text).toBe("(no line matches; fs.read shows a whole file)");
+});
