@@ -84,12 +84,13 @@ export class Rewriting {
     if (!next || isFix(work)) return undefined;
     const beside = await shownBeside(seen, 0, view);
     const found = foundOut(messages, tools);
+    const told = (await Promise.all(beside.map(({ path }) => view.told(path, request)))).filter((text) => text !== undefined);
     const isShown = mentionedFiles(request, names.files).every((file) => beside.some(({ path }) => path === file));
     const isTold = isShown && (lookKinds.some((kind) => work.kinds.has(kind)) ? found.length > 0 : beside.length > 0 || found.length > 0 || names.files.length === 0 || (await view.isForeign(names.files, request)));
     if (!isTold) return undefined;
     this.#tries.set(next.name, 1);
     const [path = next.name] = next.places;
-    return { tool, path, places: next.places, beside, found, request, mayShrink: false, tries: 0, triesMax: 1 };
+    return { tool, path, places: next.places, beside, found: [...found, ...told], request, mayShrink: false, tries: 0, triesMax: 1 };
   }
 
   /** Anew for what the user says while the turn goes on. */

@@ -103,6 +103,8 @@ export interface WorkspaceView {
   settings(path: string): Promise<readonly string[] | undefined>;
   /** What of a request stands in several of these files as it is written. */
   shared(files: readonly string[], request: string): Promise<readonly string[]>;
+  /** What a request asks of a small table and a model would find out wrong, as a sentence; undefined for anything else. */
+  told(path: string, request: string): Promise<string | undefined>;
   /** Whether none of these files has to do with a request, as far as its words tell. */
   isForeign(files: readonly string[], request: string): Promise<boolean>;
 }

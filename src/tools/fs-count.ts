@@ -7,10 +7,10 @@ import { limits } from "../core/limits.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
 import { sizeText } from "./clip.ts";
 import { fileKind } from "./file-kind.ts";
-import { searchFile } from "./file-search.ts";
+import { type FoundLine, searchFile } from "./file-search.ts";
 import { unreadableNote } from "./fs-list.ts";
 import { globMatcher } from "./glob.ts";
-import { type LineMatcher, matcherOrText } from "./line-matcher.ts";
+import { type LineMatcher, lineMatcher, matcherOrText } from "./line-matcher.ts";
 import { fitLines } from "./line-list.ts";
 import { checkJudged, openForReading, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
@@ -47,10 +47,21 @@ export function fsCount(options: ToolOptions): Tool<typeof FsCountArguments> {
       checkJudged(args, [place.real]);
       if (!place.stats) throw missingFailure(place.real, place.shown, place.dangling);
       const pattern = args.pattern === undefined ? undefined : matcherOrText(args.pattern, { tool: "fs.count", literal: false, ignoreCase: false });
-      const counted = place.stats.isDirectory() ? await countFolder(place, args, pattern?.matcher, context) : await countFile(place, args, pattern?.matcher, context);
+      const matchers = pattern && { exact: pattern.matcher, ...(isPlain(args.pattern ?? "") ? { loose: lineMatcher(args.pattern ?? "", { literal: true, ignoreCase: true }) } : {}) };
+      const counted = place.stats.isDirectory() ? await countFolder(place, args, matchers, context) : await countFile(place, args, matchers, context);
       return { ...counted, content: [{ type: "text", text: counted.text + (pattern?.note ?? "") }] };
     },
   };
+}
+
+interface Matchers {
+  exact: LineMatcher;
+  /** With any capitals; absent for what is no plain text. */
+  loose?: LineMatcher;
+}
+
+function isPlain(pattern: string): boolean {
+  return /\p{L}/u.test(pattern) && !/[\\^$.*+?()[\]{}|\r\n]/.test(pattern);
 }
 
 interface Counted {
@@ -66,14 +77,18 @@ interface FileCounts {
   counts?: TextCounts;
   /** Lines that hold the pattern. */
   hits: number;
+  /** Lines that hold it with other capitals, by how it is written there. */
+  otherwise: Map<string, number>;
 }
 
-async function countFile(place: Place, { pattern }: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
-  const { bytes, counts, hits } = await look(place, matcher, context);
+async function countFile(place: Place, { pattern }: FsCountArguments, matchers: Matchers | undefined, context: ToolContext): Promise<Counted> {
+  const file = await look(place, matchers, context);
+  const { bytes, counts, hits } = file;
   if (!counts) throw new ToolError(`${place.shown} is no text file (${sizeText(bytes)}); fs.count counts text only`);
   const { characters, lines, words } = counts;
   const text = pattern === undefined ? `${place.shown}: ${plural(lines, "line")}, ${plural(words, "word")}, ${plural(characters, "character")}, ${plural(bytes, "byte")}` : `${hits} of ${plural(lines, "line")} in ${place.shown} ${hits === 1 ? "holds" : "hold"} ${JSON.stringify(pattern)}`;
-  return { text: [text, ...(hits === 0 ? tallyOf(place, bytes) : [])].join("\n"), details: pattern === undefined ? { path: place.absolute, lines, words, characters, bytes } : { path: place.absolute, lines, hits } };
+  const others = otherwiseText([file]);
+  return { text: [text, ...others, ...(hits === 0 && others.length === 0 ? tallyOf(place, bytes) : [])].join("\n"), details: pattern === undefined ? { path: place.absolute, lines, words, characters, bytes } : { path: place.absolute, lines, hits } };
 }
 
 /** Where no pattern says what is counted, whatever can be. */
@@ -95,7 +110,7 @@ function textOf(place: Pick<Place, "real" | "shown" | "dangling">): string {
   }
 }
 
-async function countFolder(place: Place, args: FsCountArguments, matcher: LineMatcher | undefined, context: ToolContext): Promise<Counted> {
+async function countFolder(place: Place, args: FsCountArguments, matchers: Matchers | undefined, context: ToolContext): Promise<Counted> {
   const report: WalkReport = { unreadable: [], limitReached: false };
   const workspace = rawPath(context.workspace);
   const fits = args.glob === undefined ? () => true : globMatcher(args.glob, place.absolute);
@@ -105,7 +120,7 @@ async function countFolder(place: Place, args: FsCountArguments, matcher: LineMa
     if (entry.stats.isDirectory()) folders += 1;
     if (!entry.stats.isFile() || !fits(entry.relative)) continue;
     try {
-      files.push(await look({ real: entry.path, shown: shortPath(entry.path, workspace) }, matcher, context));
+      files.push(await look({ real: entry.path, shown: shortPath(entry.path, workspace) }, matchers, context));
     } catch (error) {
       if (!(error instanceof ToolError) || error.cause === undefined) throw error;
       report.unreadable.push(entry.relative);
@@ -115,23 +130,40 @@ async function countFolder(place: Place, args: FsCountArguments, matcher: LineMa
   const inAll = args.what === "files" ? filesText(place, files, folders) : sizesText(place, files, args.what);
   // A small model writes what the names hold, where lines are looked at.
   const lines = args.pattern === undefined ? inAll : [...hitsText(place, files, args.pattern), ...(args.what === "files" && files.every(({ hits }) => hits === 0) ? inAll : [])];
-  const isUntold = args.what === "lines" && files.every(({ hits }) => hits === 0);
-  const list = fitLines([...lines, ...(isUntold ? folderTally(files) : [])], context);
+  const others = otherwiseText(files);
+  const isUntold = args.what === "lines" && others.length === 0 && files.every(({ hits }) => hits === 0);
+  const list = fitLines([...lines, ...others, ...(isUntold ? folderTally(files) : [])], context);
   return { text: list.text + more, details: { path: place.absolute, files: files.length, ...(args.pattern === undefined ? { folders } : { hits: sum(files, ({ hits }) => hits) }), ...(report.limitReached ? { limitReached: true } : {}) } };
 }
 
-async function look(place: Pick<Place, "real" | "shown" | "dangling">, matcher: LineMatcher | undefined, context: ToolContext): Promise<FileCounts> {
+async function look(place: Pick<Place, "real" | "shown" | "dangling">, matchers: Matchers | undefined, context: ToolContext): Promise<FileCounts> {
   const { descriptor, stats } = openForReading(place);
   try {
     const kind = fileKind(descriptor);
-    const found: FileCounts = { real: place.real, shown: place.shown, bytes: stats.size, hits: 0 };
+    const found: FileCounts = { real: place.real, shown: place.shown, bytes: stats.size, hits: 0, otherwise: new Map() };
     if (kind.kind !== "text") return found;
-    if (matcher) await searchFile(descriptor, kind.bomBytes, { matcher, context: 0, signal: context.signal, onLine: () => (found.hits += 1) > 0 });
+    if (matchers) await searchFile(descriptor, kind.bomBytes, { matcher: matchers.exact, context: 0, signal: context.signal, onLine: () => (found.hits += 1) > 0 });
+    if (matchers?.loose) await searchFile(descriptor, kind.bomBytes, { matcher: matchers.loose, context: 0, signal: context.signal, onLine: (line) => noteOtherwise(found.otherwise, line, matchers.exact) });
     return { ...found, counts: await countText(descriptor, kind.bomBytes, context.signal) };
   } finally {
     closeSync(descriptor);
   }
 }
+
+function noteOtherwise(otherwise: Map<string, number>, { hit, text }: FoundLine, exact: LineMatcher): true {
+  const written = text.slice(hit?.index, (hit?.index ?? 0) + (hit?.length ?? 0));
+  if (!exact.find(text)) otherwise.set(written, (otherwise.get(written) ?? 0) + 1);
+  return true;
+}
+
+/** A small model counts what a log writes in capitals by its own word for it. */
+function otherwiseText(files: readonly FileCounts[]): string[] {
+  const all = new Map<string, number>();
+  for (const [written, count] of files.flatMap(({ otherwise }) => [...otherwise])) all.set(written, (all.get(written) ?? 0) + count);
+  return [...all].slice(0, otherwiseMax).map(([written, count]) => `${plural(count, "line")} ${count === 1 ? "holds" : "hold"} it written ${JSON.stringify(written)}`);
+}
+
+const otherwiseMax = 3;
 
 /** By the end of the name and in all: of several numbers in one line a small model takes the last. */
 function filesText(place: Place, files: readonly FileCounts[], folders: number): string[] {

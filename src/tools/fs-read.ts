@@ -11,6 +11,7 @@ import { checkJudged, type OpenFile, openForReading, rememberJudged } from "./op
 import { locate, type Place, readNeeds } from "./path.ts";
 import { readLines } from "./read-lines.ts";
 import { emptyCells } from "./table/empty-cells.ts";
+import { rowsSpokenOf } from "./table/rows-spoken.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
 export const FsReadArguments = z.strictObject({
@@ -27,7 +28,7 @@ export function fsRead(options: ToolOptions): Tool<typeof FsReadArguments> {
     schema: FsReadArguments,
     serves: ["read", "compute"],
     class: "read",
-    hint: ({ content, details }) => emptyText(details?.["path"], contentText(content)),
+    hint: ({ content, details }, request) => (isWholeTable(details, contentText(content)) ? tableText(String(details?.["path"]), contentText(content), request) : undefined),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -51,9 +52,15 @@ export function fsRead(options: ToolOptions): Tool<typeof FsReadArguments> {
   };
 }
 
-function emptyText(path: unknown, text: string): string | undefined {
-  const empty = typeof path === "string" && /\.[ct]sv$/i.test(path) ? emptyCells(text) : [];
-  return empty.length === 0 ? undefined : `${empty.join(", ")}: ${empty.length === 1 ? "the cell is" : "these cells are"} empty`;
+function isWholeTable(details: ToolResult["details"], text: string): boolean {
+  return typeof details?.["path"] === "string" && /\.[ct]sv$/i.test(details["path"]) && countLines(text) === details["totalLines"];
+}
+
+/** What a small model does not see in a table. */
+function tableText(path: string, text: string, request: string): string | undefined {
+  const empty = emptyCells(text);
+  const told = [empty.length === 0 ? "" : `${empty.join(", ")}: ${empty.length === 1 ? "the cell is" : "these cells are"} empty`, rowsSpokenOf(path, text, request) ?? ""].filter(Boolean);
+  return told.length === 0 ? undefined : told.join("; ");
 }
 
 async function readText(file: OpenFile, place: Place, args: FsReadArguments, bomBytes: number, context: ToolContext): Promise<ToolResult> {

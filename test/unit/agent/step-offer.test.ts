@@ -11,7 +11,7 @@ import type { WorkKind } from "../../../src/core/work.ts";
 
 const tool = (name: string, kind: Partial<Tool>): Tool => ({ name, description: name, class: "read", schema: z.strictObject({ path: z.string().meta({ existing: "file" }) }), needs: async () => [], run: async () => ({ content: [] }), ...kind });
 const tools = [tool("fs.read", { serves: ["read"] }), tool("fs.find", { serves: ["find"] }), tool("table.compute", { serves: ["compute"], isSpecial: true }), tool("fs.write", { class: "write", serves: ["create"] }), tool("fs.edit", { class: "write", serves: ["edit"] }), tool("fs.sort", { class: "write", serves: ["sort"], isSpecial: true }), tool("shell.run", { class: "shell", serves: ["run"] })];
-const view: WorkspaceView = { names: async () => ({ files: ["a.txt", "sub/b.txt"], folders: [".", "sub"] }), lines: async () => undefined, text: async () => undefined, exact: async () => undefined, columns: async () => undefined, settings: async () => undefined, shared: async () => [], isForeign: async () => false };
+const view: WorkspaceView = { names: async () => ({ files: ["a.txt", "sub/b.txt"], folders: [".", "sub"] }), lines: async () => undefined, text: async () => undefined, exact: async () => undefined, columns: async () => undefined, settings: async () => undefined, shared: async () => [], told: async () => undefined, isForeign: async () => false };
 const work = (isChange: boolean, ...kinds: WorkKind[]): Work => ({ isChange, kinds: new Set(kinds) });
 const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
 

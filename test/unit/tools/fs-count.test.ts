@@ -40,6 +40,15 @@ test("lines that hold a pattern", async () => {
   expect(await at.call("fs.count", { path: "logs", pattern: "a\nb" })).toMatchObject({ isError: true, text: "the pattern holds a line end; fs.count looks at one line at a time" });
 });
 
+test("lines that hold the pattern in other capitals are told beside", async () => {
+  using at = fixture();
+  for (const [name, text] of [["a.log", "1 FAILED\n2 ok, nothing failed\n3 FAILED\n4 Failed twice, failed\n"], ["b.log", "FAILED\n"]] as const) writeFileSync(join(at.workspace, name), text);
+  expect((await at.call("fs.count", { path: "a.log", pattern: "failed" })).text).toBe('2 of 4 lines in a.log hold "failed"\n2 lines hold it written "FAILED"');
+  expect((await at.call("fs.count", { path: "b.log", pattern: "failed" })).text).toBe('0 of 1 line in b.log hold "failed"\n1 line holds it written "FAILED"');
+  expect((await at.call("fs.count", { pattern: "failed" })).text).toBe('2 lines in 1 of 2 files in . hold "failed"\na.log: 2 lines\n3 lines hold it written "FAILED"');
+  expect((await at.call("fs.count", { path: "a.log", pattern: "fail.d" })).text).toBe('2 of 4 lines in a.log hold "fail.d"');
+});
+
 test("the files of a folder, by the end of their names; what is ignored or hidden is not counted", async () => {
   using at = fixture();
   for (const [path, content] of [["README.md", "# r\n"], ["docs/deep/a.md", "1\n2\n"], ["docs/b.md.png", "\u0089PNG\0"], ["Makefile", "all:\n"], ["out/x.md", "x"], [".gitignore", "out\n"], [".git/x.md", "x"]] as const) {
