@@ -5,6 +5,8 @@ import type { Tool } from "../core/tool.ts";
 import { changeKinds, type WorkKind } from "../core/work.ts";
 import type { Work } from "./work-plan.ts";
 
+const fileKinds = ["move", "copy", "delete"] as const satisfies readonly WorkKind[];
+
 export class Doing {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #served = new Set<WorkKind>();
@@ -28,6 +30,19 @@ export class Doing {
   /** @param named the files that are there and that the request names */
   isDone({ isChange, kinds }: Work, named: readonly string[]): boolean {
     const planned = changeKinds.filter((kind) => kinds.has(kind));
-    return isChange && planned.length > 0 && planned.every((kind) => this.#served.has(kind)) && named.every((file) => this.#made.some((args) => args.includes(JSON.stringify(file).slice(1, -1))));
+    return isChange && planned.length > 0 && planned.every((kind) => this.#served.has(kind)) && named.every((file) => this.#isChanged(file));
+  }
+
+  /**
+   * After another change: files are still to be moved, copied or deleted, and one that the request names was in no change. A small
+   * model takes the first part of a request for all of it.
+   */
+  isLeft({ isChange, kinds }: Work, named: readonly string[]): boolean {
+    const planned = fileKinds.filter((kind) => kinds.has(kind));
+    return isChange && this.#made.length > 0 && planned.some((kind) => !this.#served.has(kind)) && named.some((file) => !this.#isChanged(file));
+  }
+
+  #isChanged(file: string): boolean {
+    return this.#made.some((args) => args.includes(JSON.stringify(file).slice(1, -1)));
   }
 }

@@ -101,7 +101,7 @@ export class Guide {
     this.#names = await this.#view?.names();
     if (this.#names) this.#want(conversation.request, this.#names);
     if (this.#view && this.#plan.work?.isChange === false) this.#absent ??= new AbsentThings(conversation.request, tools, this.#view);
-    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(), unnamed: this.#unnamed?.files ?? [], isInVain: await this.#isInVain() });
+    const offer = await stepOffer({ tools, guard: this.#guard, messages: conversation.messages, view: this.#view, existing: this.#names, work: this.#plan.work, isEnough: this.#looking.isOver || this.#isDone(), isVerySmall: this.#isVerySmall, missing: this.#missing(), unnamed: this.#unnamed?.files ?? [], isLeft: this.#isLeft(), isInVain: await this.#isInVain() });
     const isOver = this.#repeated !== undefined || this.#objections?.isStray === true;
     if (isOver && offer.isUnfinished !== true && offer.mayClaim !== false) return replyOnly;
     const rewriting = this.#rewritingState(offer);
@@ -250,6 +250,11 @@ export class Guide {
   /** What the model saw is partly gone. */
   forget(): void {
     this.#guard.forget();
+  }
+
+  #isLeft(): boolean {
+    const { work } = this.#plan;
+    return work !== undefined && this.#doing.isLeft(work, mentionedFiles(this.#options.conversation.request, this.#names?.files ?? []));
   }
 
   #isDone(): boolean {

@@ -59,6 +59,8 @@ export interface StepState {
   isInVain?: boolean;
   /** A question has what it needs, or a change is made, as far as can be told. */
   isEnough?: boolean;
+  /** A change is made in part: files that the request names are still to be moved, copied or deleted. */
+  isLeft?: boolean;
   /** It loses its way among what it could look at. */
   isVerySmall?: boolean;
 }
@@ -70,7 +72,7 @@ export async function stepOffer(state: StepState): Promise<StepOffer> {
   if (state.isInVain) return { tools: left.filter((tool) => tool.class === "read" && !tool.isSpecial), forbidden: guard.forbidden({}), options: state.existing ? { names: state.existing } : {}, mayReply: true };
   const known = knownFiles(state);
   const offered = offeredTools(left, state, known);
-  const isUnfinished = known.missed.length > 0 || isUnrun(offered, state) || known.stage !== undefined;
+  const isUnfinished = known.missed.length > 0 || isUnrun(offered, state) || known.stage !== undefined || isFilesLeft(state);
   if (isEnough && !isUnfinished) return replyOnly;
   const options = await offeredNames(state, known, view, offered.some((tool) => tool.quotes));
   const isQuestion = work?.isChange === false;
@@ -155,10 +157,16 @@ function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed
   const isReading = (tool: Tool): boolean => tool.serves?.includes("read") === true;
   const isOutOfPlace = (tool: Tool): boolean => (isQuestion ? isReading(tool) && missing.length > 0 : missing.length > 0 && work !== undefined && changesOnly(tool));
   const offered = chosen.filter((tool) => !guard.fruitless.has(tool.name) && !isOutOfPlace(tool));
+  const changes = offered.filter((tool) => tool.class === "write");
+  if (isFilesLeft(state) && changes.length > 0) return changes;
   const runs = offered.filter((tool) => tool.class === "shell");
   if (isQuestion && guard.steps >= looksBeforeRun && missed.length === 0 && isUnrun(runs, state)) return runs;
   const isSearch = work !== undefined && offered.some(isReading) && (work.isChange || !offered.some(({ isSpecial }) => isSpecial)) && isSearched(state, missed);
   return isSearch ? left.filter((tool) => tool.serves?.includes("search")) : offered;
+}
+
+function isFilesLeft({ guard, isLeft = false }: StepState): boolean {
+  return isLeft && !guard.isStuck;
 }
 
 /** Steps of a question that wants something run; a small model looks on and on. */

@@ -113,6 +113,15 @@ test("a question about a file that is not there is answered without reading anot
   expect([offer.mayReply, offer.tools.map(({ name }) => name).includes("fs.read")]).toEqual([true, false]);
 });
 
+test("while files are left to be moved or deleted only changes are offered, until it is stuck", async () => {
+  const guard = guardOf();
+  step(guard, "fs.write", { path: "c.txt" });
+  const offer = async () => stepOffer({ tools, guard, messages: [user("Write c.txt and sort a.txt.")], view, existing: await view.names(), work: work(true, "create", "sort"), isLeft: true });
+  expect([(await offer()).mayReply, (await offer()).tools.map(({ name }) => name).join(" ")]).toEqual([false, "fs.write fs.sort"]);
+  for (const path of ["a", "b", "c"]) step(guard, "fs.edit", { path }, true);
+  expect((await offer()).mayReply).toBe(true);
+});
+
 test("a change claims nothing while what it should make is not there", async () => {
   const guard = guardOf();
   for (const path of ["a", "b"]) step(guard, "fs.write", { path });
