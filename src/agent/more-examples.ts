@@ -39,6 +39,8 @@ export const moreExamples: readonly WorkExample[] = [
   ["add up all the bills in the folder bills", "answer: compute"],
   ["What changed between old.cfg and new.cfg?", "answer: compare"],
   ["what is on my list that isn't on yours (mine.txt, yours.txt)", "answer: compare"],
+  ["Which teas became cheaper from may.csv to june.csv?", "answer: compare"],
+  ["which plants were taller in the second year than in the first", "answer: compare"],
   ["how does east.ini differ from west.ini", "answer: compare"],
   ["Does all.py end well? Try it.", "answer: run"],
   ["try the tests and say which ones fail, don't change anything", "answer: run"],

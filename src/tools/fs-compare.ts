@@ -9,8 +9,10 @@ import { contentOf } from "./file-edit.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
 import { missingFailure } from "./path-failure.ts";
 import { locate, type Place, readNeeds } from "./path.ts";
+import { lineDifferences } from "./line-differences.ts";
 import { compute } from "./table/compute.ts";
 import { readTables } from "./table/read-tables.ts";
+import { tableDifferences } from "./table/table-differences.ts";
 import { settingsIn } from "./settings/read.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
@@ -55,18 +57,18 @@ function compared(one: Place, other: Place, context: ToolContext): ToolResult {
     const lines = differing(settings, others, one.shown, other.shown);
     return resultOf(lines.length === 0 ? `all settings of ${one.shown} and ${other.shown} have the same values` : lines.join("\n"), { ...details, differences: lines.length }, context);
   }
+  const rows = tableDifferences({ shown: one.shown, text: plainBefore }, { shown: other.shown, text: plainAfter });
+  if (rows && rows.length > 0) return resultOf(rows.join("\n"), { ...details, differences: rows.length, ...totalsOf([one, plainBefore], [other, plainAfter]) }, context);
   const patch = createTwoFilesPatch(one.shown, other.shown, plainBefore, plainAfter, undefined, undefined, { context: 0, maxEditLength: editsMax });
   if (patch === undefined) return resultOf(`${one.shown} and ${other.shown} differ in more than ${editsMax} lines`, details, context);
-  const { after: added, before: removed, moved } = unmoved(patch.split("\n").slice(4));
-  const lines = [...onlyLines(one, removed), ...onlyLines(other, added), ...(moved > 0 ? [`(${moved} ${moved === 1 ? "line is" : "lines are"} in both, at another place)`] : [])];
-  const totals = totalsText([one, plainBefore], [other, plainAfter]);
-  return resultOf(lines.join("\n"), { ...details, differences: removed.length + added.length + moved, ...(totals === "" ? {} : { totals }) }, context);
+  const { count, text } = lineDifferences(patch.split("\n").slice(3), one.shown, other.shown);
+  return resultOf(text.join("\n"), { ...details, differences: count, ...totalsOf([one, plainBefore], [other, plainAfter]) }, context);
 }
 
 const totalWord = /\b(?:total|sum|cheap\w*|expensive|costs?|more|most|less|least|altogether|in all|by how much)\b/i;
 
-/** Of two lists with amounts what they add up to, which a small model gets wrong; "" for other texts. */
-function totalsText(...files: readonly (readonly [Place, string])[]): string {
+/** Of two lists with amounts what they add up to, which a small model gets wrong; nothing of other texts. */
+function totalsOf(...files: readonly (readonly [Place, string])[]): { totals?: string } {
   const totals = files.flatMap(([{ shown }, text]) => {
     try {
       const [table] = readTables(text, shown);
@@ -78,25 +80,7 @@ function totalsText(...files: readonly (readonly [Place, string])[]): string {
       throw error;
     }
   });
-  return totals.length === files.length ? `the sum of the amounts: ${totals.join(", ")}` : "";
-}
-
-/** Each line says where it is: of lists below a heading a small model takes both for one. */
-function onlyLines({ shown }: Place, lines: readonly string[]): string[] {
-  const times = Map.groupBy(lines, (line) => line);
-  return [...times].map(([line, { length }]) => `only in ${shown}${length === 1 ? "" : ` (${length} times)`}: ${line}`);
-}
-
-/** The lines of a patch that are in one of the files alone: what only stands elsewhere is in both. */
-function unmoved(patch: readonly string[]): { before: string[]; after: string[]; moved: number } {
-  const linesAt = (sign: string): string[] => patch.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : []));
-  const [before, added] = [linesAt("-"), linesAt("+")];
-  const after = added.filter((line) => {
-    const at = before.indexOf(line);
-    if (at >= 0) before.splice(at, 1);
-    return at < 0;
-  });
-  return { before, after, moved: added.length - after.length };
+  return totals.length === files.length ? { totals: `the sum of the amounts: ${totals.join(", ")}` } : {};
 }
 
 /** One setting a line. */
