@@ -10,7 +10,7 @@ import { until } from "../support/until.ts";
 /** For one turn, also where other work keeps the cores busy. */
 const turnLimitMs = 150_000;
 /** Two threads that wait for each other are slow where other work keeps the cores busy. */
-const config = { localModels: { managed: { threads: 1 } }, agent: { maxSteps: 2 } };
+const config = { localModels: { completionMaxTokens: 64, managed: { threads: 1 } }, agent: { maxSteps: 2 } };
 
 /** Keeps what appears in the chat, each with what the status said right then. */
 const watch = `(() => {

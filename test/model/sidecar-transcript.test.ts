@@ -9,7 +9,7 @@ import { makeWorkspace } from "../support/workspace.ts";
 /** For one turn, also where other work keeps the cores busy. */
 const turnLimitMs = 150_000;
 /** Two threads that wait for each other are slow where other work keeps the cores busy; such a model may write without end. */
-const config = { localModels: { completionMaxTokens: 256, managed: { threads: 1 } }, agent: { maxSteps: 3 } };
+const config = { localModels: { completionMaxTokens: 64, managed: { threads: 1 } }, agent: { maxSteps: 2 } };
 
 /** Waits for an answer; questions of the model are answered as told. */
 async function answerTo(host: SidecarHost, id: string | number, approved = true): Promise<Frame> {
