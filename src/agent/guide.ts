@@ -19,6 +19,7 @@ import { LoopGuard, type LoopSettings } from "./loop-guard.ts";
 import { Objections } from "./objections.ts";
 import { offeredArguments } from "./offer.ts";
 import { toolLine } from "./prompt.ts";
+import { recallRequest } from "./recall.ts";
 import { repliesAtOnce } from "./reply-at-once.ts";
 import { changedText } from "./rewrite.ts";
 import { Rewriting, type RewritingState } from "./rewriting.ts";
@@ -61,7 +62,6 @@ export class Guide {
   #selection: Selection | undefined;
   /** The request whose files were all chosen and are where they belong. */
   #selectedFor: string | undefined;
-  /** undefined for engines that no grammar binds. */
   readonly #objections: Objections | undefined;
   /** Changes of files that were made in this turn. */
   readonly #changes = new Set<string>();
@@ -93,6 +93,12 @@ export class Guide {
 
   /** What the next step may do; where that is a tool that the model does not know yet, it is told. */
   async offer(isLastStep: boolean): Promise<StepOffer> {
+    const offer = await this.#nextOffer(isLastStep);
+    if (offer.tools.length === 0 && this.#plan.work?.isChange === false) recallRequest(this.#options.conversation);
+    return offer;
+  }
+
+  async #nextOffer(isLastStep: boolean): Promise<StepOffer> {
     const { conversation, signal, tools } = this.#options;
     if (isLastStep || this.#guard.onlyReply || this.#selectedFor === conversation.request) return replyOnly;
     if (this.#view && !signal.aborted) await this.#know();
@@ -207,7 +213,7 @@ export class Guide {
     const notes = this.#guard.record(calls, results, this.#objections?.advised);
     this.#doing.record(calls, results);
     this.#noteSelected(results);
-    if (this.#view && this.#plan.work) this.#looking.take(this.#plan.work, calls, results, { conversation: this.#options.conversation, names: this.#names });
+    if (this.#view && this.#plan.work) this.#looking.take(this.#plan.work, calls, results, { conversation: this.#options.conversation, names: this.#names, unnamed: this.#unnamed?.files ?? [] });
     // Nothing is left but to reply: what not to do would only be repeated there.
     if (this.#looking.isOver) notes.clear();
     // What a command said, and that a search found nothing, may be the answer.
@@ -241,10 +247,8 @@ export class Guide {
   }
 
   #noteSelected(results: readonly ToolResultMessage[]): void {
-    const { kind, request, tool } = this.#selection ?? {};
-    if (!kind || results.length === 0 || !results.every(({ isError, toolName }) => !isError && toolName === tool?.name)) return;
-    if (this.#plan.work && isOnly(this.#plan.work, kind)) this.#selectedFor = request;
-    else this.#plan.leaveOut(kind);
+    const { request, tool } = this.#selection ?? {};
+    if (tool && results.length > 0 && results.every(({ isError, toolName }) => !isError && toolName === tool.name)) this.#selectedFor = request;
   }
 
   /** What the model saw is partly gone. */

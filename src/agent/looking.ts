@@ -13,6 +13,8 @@ import { isFor, isOnly, isTalk, type Work } from "./work-plan.ts";
 interface Known {
   conversation: Pick<Conversation, "messages" | "request">;
   names: WorkspaceNames | undefined;
+  /** The files that the question is about where it names none. */
+  unnamed: readonly string[];
 }
 
 const never = (_result: ToolResultMessage): boolean => false;
@@ -42,7 +44,7 @@ export class Looking {
   }
 
   /** Takes a step: also what of the request's files it showed, and where these lead. */
-  take(work: Work, calls: readonly ToolCall[], results: readonly ToolResultMessage[], { conversation, names }: Known): void {
+  take(work: Work, calls: readonly ToolCall[], results: readonly ToolResultMessage[], { conversation, names, unnamed }: Known): void {
     const { messages, request } = conversation;
     const tools = [...this.#tools.values()];
     const files = names?.files ?? [];
@@ -61,7 +63,8 @@ export class Looking {
     );
     const done = results.filter(({ isError }) => !isError);
     const shown = new Set(done.flatMap(shownBy));
-    const isRead = named.size > 0 && [...named].every((file) => shown.has(file) || isKnown(file, messages, tools));
+    const asked = named.size > 0 ? [...named] : unnamed;
+    const isRead = asked.length > 0 && asked.every((file) => shown.has(file) || isKnown(file, messages, tools));
     // What was searched for before is not searched for once more, in other words, behind the file itself.
     const isAboutFiles = isOnly(work, "read") || isOnly(work, "search");
     if (isAboutFiles ? isRead : isOnly(work, "list") && this.#isListed(calls, done, mentionedFolders(request, names?.folders ?? []))) this.#hasAll = true;

@@ -1,13 +1,13 @@
-// Files that a change is about without naming them: `the drafts`, `all with a blank in their names`. A small model moves the first
-// one, or a whole folder; asked apart, for one line a file, it goes through all of them.
+// Files that are to be moved or copied without being named: `the paid ones`, `all with a blank in their names`. A small model moves
+// the first one, or a whole folder; asked apart, for one line a file, it goes through all of them.
 import type { ChatMessage } from "../core/engine.ts";
-import { mentionedFiles, mentionedFolders, saidEndings } from "../core/named-files.ts";
+import { mentionedFiles, mentionedFolders, namedFiles, saidEndings } from "../core/named-files.ts";
 import type { ChosenFile, Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
-import { lookKinds, type WorkKind } from "../core/work.ts";
+import type { WorkKind } from "../core/work.ts";
 import { literal } from "./gbnf.ts";
 import type { Work } from "./work-plan.ts";
 
-const kinds = ["move", "copy", "delete"] as const satisfies readonly WorkKind[];
+const kinds = ["move", "copy"] as const satisfies readonly WorkKind[];
 
 export interface Selection {
   /** What does it to the files that are chosen. */
@@ -33,64 +33,84 @@ const textCharsMax = 2400;
 
 /** What may be told by names alone. */
 const ofNames = /\b(?:names?|named|called|spaces?|blanks?|dash\w*|hyphens?|underscores?|capitals?|(?:lower|upper) ?case|prefix\w*|suffix\w*|endings?|extensions?|begin\w*|start\w*|end(?:s|ing)?)\b|\*/i;
-const several = /\b(?:all|every|each|everything|files|ones|these|those)\b|\*/i;
+const several = /\b(?:all|every|each|files|ones|these|those|(?:two|three|four|five|six|seven|eight|nine|ten|\d+) \w+s)\b|\*/i;
 
 /** undefined where the request names what it is about, and where the files can't be told by what is shown of them. */
 export async function selectionOf({ names, request, tools, view, work }: SelectionState): Promise<Selection | undefined> {
-  const kind = work?.isChange === true ? kindOf(work) : undefined;
-  const tool = kind && tools.find(({ serves, callsFor }) => callsFor && serves?.includes(kind));
   const { files, folders } = names;
+  const kind = work && kindOf(work, request, files);
+  const tool = kind && tools.find(({ serves, callsFor }) => callsFor && serves?.includes(kind));
   if (!kind || !tool || files.length < 2 || files.length > filesMax) return undefined;
   const isOfFiles = several.test(request) || saidEndings(request).length > 0;
   if (!isOfFiles && (mentionedFiles(request, files).length > 0 || mentionedFolders(request, folders).length > 0)) return undefined;
   const texts = await Promise.all(files.map(async (path) => ({ path, text: (await view.text(path)) ?? "" })));
   const isShort = texts.reduce((sum, { text }) => sum + text.length, 0) <= textCharsMax;
-  if (!isShort && !ofNames.test(request) && saidEndings(request).length === 0) return undefined;
-  const isShown = isShort && !ofNames.test(request);
-  return { tool, kind, request, files, folders, texts: isShown ? texts.filter(({ text }) => text !== "") : [] };
+  const isByName = ofNames.test(request) || saidEndings(request).length > 0;
+  return isByName || isShort ? { tool, kind, request, files, folders, texts: isByName ? [] : texts.filter(({ text }) => text !== "") } : undefined;
 }
 
-/** What comes before it may change what it is about. */
-const before: readonly WorkKind[] = [...lookKinds, "create", "run"];
-
-function kindOf(work: Work): Selection["kind"] | undefined {
-  const [kind, ...others] = kinds.filter((one) => work.kinds.has(one));
-  return others.length > 0 || before.some((one) => work.kinds.has(one)) ? undefined : kind;
+/** Nothing else is asked for, but for a folder that is to be made: of several kinds of work the model mixes the files. */
+function kindOf({ isChange, kinds: planned }: Work, request: string, files: readonly string[]): Selection["kind"] | undefined {
+  const isMade = namedFiles(request).some((name) => !files.some((file) => file === name || file.endsWith(`/${name}`)));
+  const [kind, ...others] = [...planned].filter((one) => one !== "create" || isMade);
+  return isChange && others.length === 0 ? kinds.find((one) => one === kind) : undefined;
 }
 
 const asked = {
   move: "Write one line for each file that is to be moved or renamed: its path now -> its new path. Leave out the files that stay.",
   copy: "Write one line for each file that is to be copied: its path -> the path of the copy. Leave out the others.",
-  delete: "Write the paths of the files that are to be deleted, one a line. Leave out the files that stay.",
+};
+const weighed = {
+  move: "Go through all files, one a line: the path, in parentheses what tells whether the request means it, then -> and its path afterwards. A file that is not meant keeps its path.",
+  copy: "Go through all files, one a line: the path, in parentheses what tells whether the request means it, then -> and the path of its copy. A file that is not meant keeps its path.",
 };
 
 export function selectionChat({ files, kind, request, texts }: Selection): ChatMessage[] {
   const shown = texts.map(({ path, text }) => `${path}:\n${text.replace(/(?<!\n)$/, "\n")}\n`).join("");
   return [
     { role: "system", text: "You tidy up files. Do only what is asked for." },
-    { role: "user", text: `${shown}Files:\n${files.join("\n")}\n\n${request}\n\n${asked[kind]}` },
+    { role: "user", text: `${shown}Files:\n${files.join("\n")}\n\n${request}\n\n${(texts.length > 0 ? weighed : asked)[kind]}` },
   ];
 }
 
-/** Each file at most once, in their order. */
-export function selectionGrammar({ files, kind }: Selection): string {
-  const lines = files.map((file) => (kind === "delete" ? `${literal(`${file}\n`)}` : `${literal(`${file} -> `)} path "\\n"`));
-  const rules = lines.map((line, index) => `from-${index} ::= line-${index} rest-${index + 1}${index + 1 < lines.length ? ` | from-${index + 1}` : ""}\nline-${index} ::= ${line}`);
-  const rests = lines.slice(1).map((_, index) => `rest-${index + 1} ::= line-${index + 1} rest-${index + 2} | rest-${index + 2}`);
-  return [`root ::= from-0`, ...rules, ...rests, `rest-${lines.length} ::= ""`, 'path ::= [^\\x00-\\x20<>|"*?:\\\\] [^\\x00-\\x1F<>|"*?:\\\\]*', ""].join("\n");
+/**
+ * By their names each file at most once, in their order. What the files hold a small model only weighs where it says something of
+ * each of them first: else it writes down all that there are.
+ */
+export function selectionGrammar({ files, texts }: Selection): string {
+  const path = 'path ::= [^\\x00-\\x20<>|"*?:\\\\] [^\\x00-\\x1F<>|"*?:\\\\]{0,100}';
+  if (texts.length > 0) return [`root ::= ${files.map((file) => `${literal(`${file} (`)} reason ") -> " path "\\n"`).join(" ")}`, `reason ::= [^()>\\x00-\\x1F]{2,${reasonCharsMax}}`, path, ""].join("\n");
+  const line = (index: number): string => `${literal(`${files[index]} -> `)} path "\\n" rest-${index + 1}`;
+  const firsts = files.map((_, index) => `first-${index} ::= ${line(index)}${index + 1 < files.length ? ` | first-${index + 1}` : ""}`);
+  const rests = files.slice(1).map((_, index) => `rest-${index + 1} ::= ${line(index + 1)} | rest-${index + 2}`);
+  return ["root ::= first-0", ...firsts, ...rests, `rest-${files.length} ::= ""`, path, ""].join("\n");
 }
 
-/** Arguments of the calls; undefined for an answer that was cut, that leaves everything where it is, or that makes one of several. */
-export function selectedCalls({ files, folders, kind, tool }: Selection, answer: string): Record<string, unknown>[] | undefined {
+const reasonCharsMax = 48;
+
+/**
+ * Arguments of the calls; undefined for an answer that was cut, that leaves everything where it is or nothing, that makes one file of
+ * several, or another kind of file.
+ */
+export function selectedCalls({ files, folders, kind, request, tool }: Selection, answer: string): Record<string, unknown>[] | undefined {
   if (!answer.endsWith("\n")) return undefined;
-  const chosen = answer.trimEnd().split("\n").map((line): ChosenFile => {
-    const [path = "", to = ""] = line.split(" -> ");
-    return { path, to: kind === "delete" ? "" : placeOf(path, to.trim(), folders) };
-  }).filter(({ path, to }) => path !== to);
+  const chosen = answer.trimEnd().split("\n").flatMap((line): ChosenFile[] => {
+    const path = files.find((file) => line.startsWith(`${file} (`) || line.startsWith(`${file} -> `)) ?? "";
+    const to = placeOf(path, line.slice(path.length).replace(/^(?: \([^)]*\))? -> /, "").trim(), folders);
+    return to === path ? [] : [{ path, to }];
+  });
   const places = chosen.map(({ to }) => to);
   const left = new Set(kind === "move" ? files.filter((file) => !chosen.some(({ path }) => path === file)) : files);
-  const isTaken = kind !== "delete" && (new Set(places).size < places.length || places.some((place) => left.has(place)));
-  return chosen.length === 0 || isTaken ? undefined : tool.callsFor?.(chosen);
+  const isTaken = new Set(places).size < places.length || places.some((to) => left.has(to));
+  const isTooMany = chosen.length === files.length && !wholeWord.test(request);
+  const isOtherKind = chosen.some(({ path, to }) => endOf(path) !== endOf(to) && !request.includes(endOf(to)));
+  return chosen.length === 0 || isTaken || isTooMany || isOtherKind ? undefined : tool.callsFor?.(chosen);
+}
+
+const wholeWord = /\b(?:all|every\w*|each|both)\b|\*/i;
+
+function endOf(path: string): string {
+  return /[^/](\.[^./]+)$/.exec(path)?.[1] ?? "";
 }
 
 /** A folder, also one that is to be made, takes the file under its name. */

@@ -65,7 +65,7 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   run(args: z.infer<Schema>, context: ToolContext): Promise<ToolResult>;
 }
 
-/** A file of the workspace, and what it becomes; that is empty where it goes. */
+/** A file of the workspace, and the path that it gets. */
 export interface ChosenFile {
   path: string;
   to: string;

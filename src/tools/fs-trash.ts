@@ -23,7 +23,6 @@ export function fsTrash(options: ToolOptions): Tool<typeof FsTrashArguments> {
     schema: FsTrashArguments,
     serves: ["delete"],
     class: "write",
-    callsFor: (files) => [{ paths: files.map(({ path }) => path) }],
     async needs(args, context) {
       const places = await placesOf(args, context, options);
       rememberJudged(args, places.map((place) => place.real));

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { Looking } from "../../../src/agent/looking.ts";
 import type { Work } from "../../../src/agent/work-plan.ts";
-import type { ToolResultMessage } from "../../../src/core/message.ts";
+import type { AgentMessage, ToolResultMessage } from "../../../src/core/message.ts";
 import type { Tool } from "../../../src/core/tool.ts";
 import type { WorkKind } from "../../../src/core/work.ts";
 
@@ -54,8 +54,18 @@ test("all that was named is enough once it was read, unless it leads on", () => 
   const conversation = { messages: [], request: "What does a.txt say?" };
   const read = (path: string, text: string): boolean => {
     const shown = result("fs.read", text);
-    looking.take(question("read"), [{ type: "toolCall", id: shown.toolCallId, name: "fs.read", arguments: { path } }], [shown], { conversation, names: { files: ["a.txt", "b.txt"], folders: ["."] } });
+    looking.take(question("read"), [{ type: "toolCall", id: shown.toolCallId, name: "fs.read", arguments: { path } }], [shown], { conversation, names: { files: ["a.txt", "b.txt"], folders: ["."] }, unnamed: [] });
     return looking.isOver;
   };
   expect([read("a.txt", "see b.txt"), read("b.txt", "the end")]).toEqual([false, true]);
+});
+
+test("so is all that a question is about which names nothing", () => {
+  const looking = new Looking(tools, false);
+  const over = ["a.txt", "b.txt"].map((path) => {
+    const shown = result("fs.read", path, { toolCallId: path });
+    looking.take(question("read"), [{ type: "toolCall", id: path, name: "fs.read", arguments: { path } }], [shown], { conversation: { messages: [{ role: "assistant", content: [{ type: "toolCall", id: "a.txt", name: "fs.read", arguments: { path: "a.txt" } }], api: "", provider: "", model: "", stopReason: "toolUse", timestamp: 0 } as unknown as AgentMessage, result("fs.read", "a", { toolCallId: "a.txt" })], request: "When is it?" }, names: { files: ["a.txt", "b.txt", "c.txt"], folders: ["."] }, unnamed: ["a.txt", "b.txt"] });
+    return looking.isOver;
+  });
+  expect(over).toEqual([false, true]);
 });
