@@ -228,6 +228,7 @@ export class Guide {
       const asked = typeof content === "string" ? this.#rewriting.noteWritten(path, content) : undefined;
       const result = results.find(({ toolCallId }) => toolCallId === call.id);
       if (asked?.content !== undefined && result) notes.set(result, changedText(asked, String(content)));
+      if (this.#rewriting.noteCopied(call, this.#options.tools)) this.#plan.leaveOut("copy");
       this.#changes.add(callKey(call));
       this.#objections?.noteMade(call);
       this.#changedPaths.add(call.arguments["path"]);

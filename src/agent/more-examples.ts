@@ -39,6 +39,8 @@ export const moreExamples: readonly WorkExample[] = [
   ["add up all the bills in the folder bills", "answer: compute"],
   ["What changed between old.cfg and new.cfg?", "answer: compare"],
   ["what is on my list that isn't on yours (mine.txt, yours.txt)", "answer: compare"],
+  ["Join part1.txt and part2.txt into a new file all.txt.", "change: create"],
+  ["Find out the mean of the weights in cats.csv and put only the number into mean.txt. Then old.csv can go.", "change: compute, create, delete"],
   ["Rename the photos so that each blank in their names becomes an underscore.", "change: move"],
   ["give all the scans names in small letters", "change: move"],
   ["I have that letter twice, throw the copy away please", "change: delete"],

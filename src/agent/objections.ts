@@ -4,6 +4,7 @@ import type { ToolCall } from "../core/message.ts";
 import { isTestName, mentionedFiles } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
+import { fileObjection } from "./file-objections.ts";
 import { isFix } from "./fix-stage.ts";
 import { asListItem } from "./list-form.ts";
 import { markedArguments } from "./offer.ts";
@@ -54,7 +55,7 @@ export class Objections {
   async #toChange(call: ToolCall, tool: Tool, state: ObjectionsState): Promise<string | undefined> {
     const stray = this.#rewrite(call, tool, state) ?? (await this.#stray(call, tool, state));
     if (stray !== undefined) return stray;
-    return this.#once(doubtOf(call, tool, state.names) ?? folderAsFile(call, tool, state) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)) ?? (await this.#ambiguous(call, tool, state)));
+    return this.#once(doubtOf(call, tool, state.names) ?? fileObjection(call, tool, state.request, state.names) ?? folderAsFile(call, tool, state) ?? testChanged(call, tool, state) ?? (await this.#plainItem(call, tool)) ?? (await this.#misplaced(call, tool, state)) ?? (await this.#ambiguous(call, tool, state)));
   }
 
   /** Of places that read the same a small model names none: the line above tells which one the request speaks of. */

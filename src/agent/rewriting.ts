@@ -1,7 +1,7 @@
 // Which file a change writes next (agent/rewrite), and when that is done: each file that it makes or that the request is about, once;
 // what is to be mended some times, as long as it fails.
 import { isRecord } from "../core/is-record.ts";
-import { contentText, type AgentMessage } from "../core/message.ts";
+import { contentText, type AgentMessage, type ToolCall } from "../core/message.ts";
 import { isMarkdown, isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
 import type { Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { lookKinds, type WorkKind } from "../core/work.ts";
@@ -47,6 +47,8 @@ export class Rewriting {
   #hasChanged = false;
   /** Files that were made so, with what was written. */
   readonly #made = new Map<string, string>();
+  /** Files that were copied: what is asked for is done to their copies. */
+  readonly #copied = new Set<string>();
   /** A file is not fit for it. */
   #isPartial = false;
   #request = "";
@@ -100,6 +102,7 @@ export class Rewriting {
     this.#tries.clear();
     this.#first.clear();
     this.#made.clear();
+    this.#copied.clear();
     this.#hasChanged = this.#isPartial = false;
   }
 
@@ -122,6 +125,13 @@ export class Rewriting {
     return last;
   }
 
+  /** Takes a change that was made. @returns whether it is a copy of a file */
+  noteCopied({ arguments: { from }, name }: ToolCall, tools: readonly Tool[]): boolean {
+    const isCopy = typeof from === "string" && tools.some((tool) => tool.name === name && tool.serves?.includes("copy"));
+    if (isCopy) this.#copied.add(from);
+    return isCopy;
+  }
+
   /** Every file was written that the request is about, and nothing else is asked for. */
   isDone(state: RewritingState): boolean {
     const { isUnfinished, missing, request, work } = state;
@@ -130,7 +140,7 @@ export class Rewriting {
   }
 
   #targets(state: RewritingState): string[] {
-    return targetsOf(state).filter((target) => !this.#made.has(target));
+    return targetsOf(state).filter((target) => !this.#made.has(target) && !this.#copied.has(target));
   }
 }
 

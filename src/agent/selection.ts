@@ -5,6 +5,7 @@ import { mentionedFiles, mentionedFolders, namedFiles, saidEndings } from "../co
 import type { ChosenFile, Tool, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import type { WorkKind } from "../core/work.ts";
 import { literal } from "./gbnf.ts";
+import { inNamedFolders } from "./unnamed-files.ts";
 import type { Work } from "./work-plan.ts";
 
 const kinds = ["move", "copy"] as const satisfies readonly WorkKind[];
@@ -33,11 +34,14 @@ const textCharsMax = 2400;
 
 /** What may be told by names alone. */
 const ofNames = /\b(?:names?|named|called|spaces?|blanks?|dash\w*|hyphens?|underscores?|capitals?|(?:lower|upper) ?case|prefix\w*|suffix\w*|endings?|extensions?|begin\w*|start\w*|end(?:s|ing)?)\b|\*/i;
+const renameWord = /\brenam\w*\b/i;
 const several = /\b(?:all|every|each|files|ones|these|those|(?:two|three|four|five|six|seven|eight|nine|ten|\d+) \w+s)\b|\*/i;
 
 /** undefined where the request names what it is about, and where the files can't be told by what is shown of them. */
 export async function selectionOf({ names, request, tools, view, work }: SelectionState): Promise<Selection | undefined> {
-  const { files, folders } = names;
+  const { folders } = names;
+  // A new name leaves a file in its folder.
+  const files = renameWord.test(request) ? inNamedFolders(request, names).files : names.files;
   const kind = work && kindOf(work, request, files);
   const tool = kind && tools.find(({ serves, callsFor }) => callsFor && serves?.includes(kind));
   if (!kind || !tool || files.length < 2 || files.length > filesMax) return undefined;

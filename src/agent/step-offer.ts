@@ -151,7 +151,7 @@ function offeredTools(left: readonly Tool[], state: StepState, { mayLook, missed
   const isQuestion = work?.isChange === false;
   const isFound = missed.some((file) => guard.hasFound(file));
   const reading = isQuestion && guard.steps > 0 && missed.length > 0 ? left.filter((tool) => tool.class === "read" && (tool.serves?.includes("read") || (isFor(tool, work) && !isFound))) : [];
-  const fits = fitting(left, guard, work).filter((tool) => tool.class !== "write" || work === undefined || !isFix(work) || missed.length === 0);
+  const fits = fitting(left, state).filter((tool) => tool.class !== "write" || work === undefined || !isFix(work) || missed.length === 0);
   const chosen = reading.length > 0 ? reading : work && !mayLook ? withoutLooks(fits, work) : fits;
   // In the place of a file that is not there a small model reads another one and takes that for the answer.
   const isReading = (tool: Tool): boolean => tool.serves?.includes("read") === true;
@@ -215,12 +215,17 @@ function isUnrun(offered: readonly Tool[], { existing, guard, messages, work }: 
 /** As what is to be done: "which version do we run" wants nothing run. */
 const runWord = /(?:^|[.!?,;:]\s*|\b(?:please|and|then|to|by|you)\s+)run\b|\b(?:runs|running|execute|command|script|tests?)\b/i;
 
+/** Where a request begins with it, or a sentence of it: what is taken for a question is one for sure. */
+const questionWord = /(?:^|[.!?,:;]\s+)(?:what|which|who|whom|whose|when|where|why|how|is|are|does|do|did|was|were|has|have)\b/i;
+
 /**
  * The tools for the work. While a change goes well these are the tools that serve it and those that read; the first look of
  * a question is made with a tool for it.
  */
-function fitting(tools: readonly Tool[], guard: LoopGuard, work: Work | undefined): Tool[] {
-  const known = tools.filter((tool) => tool.isSpecial !== true || (work !== undefined && isFor(tool, work)));
+function fitting(tools: readonly Tool[], { guard, messages, work }: StepState): Tool[] {
+  // What a file says is to be done, nobody asked for.
+  const isAsking = work?.isChange === false && questionWord.test(requestIn(messages));
+  const known = tools.filter((tool) => (tool.isSpecial !== true || (work !== undefined && isFor(tool, work))) && !(isAsking && tool.class === "write"));
   if (work === undefined || guard.isStuck || (!work.isChange && (guard.steps > 0 || isTalk(work)))) return known;
   // What is to be found out first is computed, not looked around for.
   const isComputed = work.isChange && guard.steps === 0 && lookKinds.some((kind) => work.kinds.has(kind));

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contentText } from "../core/message.ts";
 import type { Tool } from "../core/tool.ts";
-import { countedEntries, isFolder, Largest, largestText, requireFolder, unreadableNote } from "./fs-list.ts";
+import { countedEntries, isFolder, namesText, Sizes, sizesText, requireFolder, unreadableNote } from "./fs-list.ts";
 import { globMatcher } from "./glob.ts";
 import { fitLines } from "./line-list.ts";
 import { checkJudged, rememberJudged } from "./open.ts";
@@ -25,7 +25,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
     schema: FsFindArguments,
     serves: ["find"],
     class: "read",
-    hint: ({ content, details }, request) => (details?.["limitReached"] || details?.["matches"] === 0 ? undefined : `${countedEntries(contentText(content), Number(details?.["matches"]))}${largestText(details, request)}`),
+    hint: ({ content, details }, request) => (details?.["limitReached"] || details?.["matches"] === 0 ? undefined : `${countedEntries(contentText(content), Number(details?.["matches"]))}${sizesText(details, request)}${namesText(contentText(content), request)}`),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -38,7 +38,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
       const fits = globMatcher(args.pattern, place.absolute);
       const report: WalkReport = { unreadable: [], limitReached: false };
       const lines: string[] = [];
-      const largest = new Largest();
+      const sizes = new Sizes();
       let more = false;
       const workspace = rawPath(context.workspace);
       const folders = new Map<string, boolean>();
@@ -48,7 +48,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
         folders.set(folderOf(entry.relative), true);
         more = lines.length === args.limit;
         if (more) break;
-        largest.take(entry);
+        sizes.take(entry);
         lines.push(shortPath(entry.path, workspace) + (isFolder(entry) ? "/" : ""));
       }
       const list = fitLines(lines, context);
@@ -58,7 +58,7 @@ export function fsFind(options: ToolOptions): Tool<typeof FsFindArguments> {
       const gaps = without.length === 0 || without.length > withoutMax ? "" : `\n[none in ${without.join(", ")}]`;
       return {
         content: [{ type: "text", text: (list.text || "(no file has such a name; fs.grep searches the text in files)") + gaps + note + unreadableNote(report) }],
-        details: { matches: list.shown, ...(limitReached ? { limitReached } : {}), ...largest.details },
+        details: { matches: list.shown, ...(limitReached ? { limitReached } : {}), ...sizes.details },
       };
     },
   };

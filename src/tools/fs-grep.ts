@@ -50,6 +50,8 @@ export function fsGrep(options: ToolOptions): Tool<typeof FsGrepArguments> {
       const result = await search(place, args, matcher, context);
       const literal = { literal: true, ignoreCase: args.ignoreCase === true };
       if (result.matches > 0 || args.literal === true) return resultOf(await withBlocks(result, place, args, matcher, context), note);
+      const capitals = args.ignoreCase === true || note !== "" ? undefined : await inOtherCapitals(place, args, context);
+      if (capitals) return capitals;
       const words = wordsMatcher(args.pattern);
       const near = words && (await search(place, args, words, context));
       if (words && near && near.matches > 0) return resultOf(await withBlocks(near, place, args, words, context), "\n[no line has the pattern; these have all its words]");
@@ -68,6 +70,13 @@ interface Searched {
   /** Those with a match. */
   files: string[];
   report: WalkReport;
+}
+
+/** A small model writes a name without its capitals. */
+async function inOtherCapitals(place: Place, args: FsGrepArguments, context: ToolContext): Promise<ToolResult | undefined> {
+  const matcher = lineMatcher(args.pattern.replace(/\r?\n$/, "$"), { literal: false, ignoreCase: true });
+  const found = await search(place, args, matcher, context);
+  return found.matches === 0 ? undefined : resultOf(await withBlocks(found, place, args, matcher, context), "\n[no line has the pattern; these have it in other capitals]");
 }
 
 const wordsMax = 4;

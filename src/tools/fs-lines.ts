@@ -18,7 +18,7 @@ type FsInsertArguments = z.infer<typeof FsInsertArguments>;
 
 export const FsCutArguments = z.strictObject({
   path: z.string().meta({ existing: "file", seen: true }),
-  which: z.enum(["one", "all"]).describe("one line, or all lines that hold the text"),
+  which: z.enum(["one", "all", "section"]).describe("one line, all lines that hold the text, or a Markdown heading with its section"),
   line: z.string().min(1).meta({ oneLine: true, asked: true }).describe("the line that goes, or a text in it"),
 });
 type FsCutArguments = z.infer<typeof FsCutArguments>;
@@ -38,7 +38,7 @@ export function fsInsert(options: ToolOptions): Tool<typeof FsInsertArguments> {
 export function fsCut(options: ToolOptions): Tool<typeof FsCutArguments> {
   return {
     name: "fs.cut",
-    description: "Take one line out of a file, or all lines that hold a text.",
+    description: "Take one line out of a file, all lines that hold a text, or a section of Markdown.",
     schema: FsCutArguments,
     serves: ["cut", "delete"],
     isSpecial: true,
@@ -92,10 +92,23 @@ function isBlank(line: Buffer | undefined): boolean {
 
 function cut(before: Buffer, { line, which }: FsCutArguments, place: Place): FileChange {
   const lines = rawLines(before);
-  const stretches = which === "all" ? stretchesOf(before, line, place, "all") : [onlyStretch(before, line, place, "line")];
+  const stretches = which === "section" ? [sectionAt(before, line, place)] : which === "all" ? stretchesOf(before, line, place, "all") : [onlyStretch(before, line, place, "line")];
   const gone = new Set(stretches.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, index) => first - 1 + index)));
   const bytes = Buffer.concat(lines.filter((_, index) => !gone.has(index)));
   return { bytes, done: `took ${gone.size === 1 ? "1 line" : `${gone.size} lines`} out`, shown: (firstLine) => excerpt(bytes, firstLine, "") };
+}
+
+/** A heading with all that stands below it. @throws ToolError for any other line */
+function sectionAt(before: Buffer, quoted: string, place: Place): Stretch {
+  const { first } = onlyStretch(before, quoted, place, "line");
+  const levels = headingLevels(before.toString("utf8").split("\n").map((line) => line.replace(/\r$/, "")));
+  const level = levels[first - 1] ?? Infinity;
+  if (level === Infinity) throw new ToolError(`line ${first} of ${place.shown} is no heading of Markdown, so that no section begins there; say "which":"one" for the line alone. Nothing was changed.`);
+  const next = levels.findIndex((other, index) => index >= first && other <= level);
+  const lines = rawLines(before);
+  // At the end of the file the blank lines above it go too.
+  const above = next < 0 ? lines.findLastIndex((one, index) => index < first - 1 && !isBlank(one)) + 2 : first;
+  return { first: above, last: next < 0 ? lines.length : next };
 }
 
 /** With their line ends. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ToolError } from "../core/error.ts";
 import { contentText } from "../core/message.ts";
 import type { Tool, ToolContext } from "../core/tool.ts";
+import { isCommonWord, stemOf, wordsOf } from "../core/words.ts";
 import { sizeText } from "./clip.ts";
 import { globMatcher } from "./glob.ts";
 import { fitLines } from "./line-list.ts";
@@ -29,7 +30,7 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
     schema: FsListArguments,
     serves: ["list"],
     class: "read",
-    hint: ({ content, details }, request) => (details?.["limitReached"] ? undefined : `${countedEntries(contentText(content), Number(details?.["entries"]))}${largestText(details, request)}${endText(contentText(content), request)}`),
+    hint: ({ content, details }, request) => (details?.["limitReached"] ? undefined : `${countedEntries(contentText(content), Number(details?.["entries"]))}${sizesText(details, request)}${endText(contentText(content), request)}${namesText(contentText(content), request)}`),
     async needs(args, context) {
       const place = locate(args.path, context.workspace, options.home);
       rememberJudged(args, [place.real]);
@@ -43,22 +44,22 @@ export function fsList(options: ToolOptions): Tool<typeof FsListArguments> {
       const report: WalkReport = { unreadable: [], limitReached: false };
       const { recursive, hidden } = args;
       const lines: string[] = [];
-      const largest = new Largest();
+      const sizes = new Sizes();
       let more = 0;
       for await (const entry of walk({ root: place.real, workspace: rawPath(context.workspace), recursive, hidden, signal: context.signal }, report)) {
         if (!fits(entry.relative)) continue;
-        largest.take(entry);
+        sizes.take(entry);
         if (lines.length < args.limit) lines.push(showPath(entry.relative) + (isFolder(entry) ? "/" : ""));
         else if (++more > 0 && recursive) break;
       }
       const list = fitLines(lines, context);
       const left = lines.length - list.shown + more;
       const limitReached = left > 0 || report.limitReached;
-      const below = recursive || limitReached || args.pattern !== undefined ? [] : await filesBelow(place, lines, largest, context);
+      const below = recursive || limitReached || args.pattern !== undefined ? [] : await filesBelow(place, lines, sizes, context);
       const note = limitReached ? `\n[${list.shown} shown, ${recursive ? "there are" : left} more; narrow it with pattern or path]` : "";
       return {
         content: [{ type: "text", text: (list.text || (await emptyText(place, args, context))) + (below.length > 0 ? `\n[in these folders: ${below.join(", ")}]` : "") + note + unreadableNote(report) }],
-        details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}), ...(below.length > 0 ? { covers: coveredFolders(args.path, below) } : {}), ...largest.details },
+        details: { path: place.absolute, entries: list.shown, ...(limitReached ? { limitReached } : {}), ...(below.length > 0 ? { covers: coveredFolders(args.path, below) } : {}), ...sizes.details },
       };
     },
   };
@@ -76,16 +77,16 @@ async function emptyText(place: Place, { hidden, pattern }: { hidden: boolean; p
 }
 
 /** The files in the folders of a listing, where these are few: a small model forgets to look there. */
-async function filesBelow(place: Place, names: readonly string[], largest: Largest, { signal, workspace }: ToolContext): Promise<string[]> {
+async function filesBelow(place: Place, names: readonly string[], sizes: Sizes, { signal, workspace }: ToolContext): Promise<string[]> {
   if (!names.some((name) => name.endsWith("/"))) return [];
   const below: string[] = [];
   const report: WalkReport = { unreadable: [], limitReached: false };
   for await (const entry of walk({ root: place.real, workspace: rawPath(workspace), recursive: true, hidden: false, signal }, report)) {
     const shown = showPath(entry.relative);
     if (!shown.includes("/") || isFolder(entry)) continue;
-    largest.take(entry);
+    sizes.take(entry);
     if (below.push(shown) <= belowMax) continue;
-    largest.forget();
+    sizes.forget();
     return [];
   }
   return below;
@@ -97,18 +98,20 @@ function coveredFolders(path: string, below: readonly string[]): { path: string 
   return [...new Set(folders)].map((folder) => ({ path: path === "." ? folder : `${path.replace(/\/$/, "")}/${folder}` }));
 }
 
-/** The largest file of a listing, which its names do not tell. */
-export class Largest {
-  #name = "";
-  #bytes = -1;
+/** The largest and the smallest file of a listing, and the empty ones, which its names do not tell. */
+export class Sizes {
+  #largest = { name: "", bytes: -1 };
+  #smallest = { name: "", bytes: Infinity };
+  readonly #empty: string[] = [];
   #files = 0;
 
   take({ relative, stats }: Pick<Entry, "relative" | "stats">): void {
     if (!stats.isFile()) return;
     this.#files += 1;
-    if (stats.size <= this.#bytes) return;
-    this.#bytes = stats.size;
-    this.#name = showPath(relative);
+    const file = { name: showPath(relative), bytes: stats.size };
+    if (file.bytes > this.#largest.bytes) this.#largest = file;
+    if (file.bytes < this.#smallest.bytes) this.#smallest = file;
+    if (file.bytes === 0 && this.#empty.length < namedMax) this.#empty.push(file.name);
   }
 
   /** There are more than were taken. */
@@ -116,20 +119,40 @@ export class Largest {
     this.#files = -Infinity;
   }
 
-  get details(): { largest?: { name: string; bytes: number } } {
-    return this.#files < 2 ? {} : { largest: { name: this.#name, bytes: this.#bytes } };
+  get details(): { largest?: { name: string; bytes: number }; smallest?: { name: string; bytes: number }; empty?: string[] } {
+    return this.#files < 2 ? {} : { largest: this.#largest, smallest: this.#smallest, empty: this.#empty };
   }
 }
 
-const sizeWord = /\b(?:big|bigger|biggest|huge|large|larger|largest|sizes?)\b/i;
+const largestWord = /\b(?:big|bigger|biggest|huge|large|larger|largest|long|longer|longest|sizes?)\b/i;
+const smallestWord = /\b(?:small|smaller|smallest|short|shorter|shortest|tiniest)\b/i;
+const emptyWord = /\b(?:empty|blank)\b/i;
 
 /** "" for fewer than two files, and where the request does not speak of sizes. */
-export function largestText(details: Record<string, unknown> | undefined, request: string): string {
-  const largest = details?.["largest"];
-  return sizeWord.test(request) && isLargest(largest) ? `; the largest file: ${largest.name}, ${sizeText(largest.bytes)}` : "";
+export function sizesText(details: Record<string, unknown> | undefined, request: string): string {
+  const told = (word: RegExp, what: "largest" | "smallest"): string => {
+    const file = details?.[what];
+    return word.test(request) && isSized(file) ? `; the ${what} file: ${file.name}, ${sizeText(file.bytes)}` : "";
+  };
+  const empty = details?.["empty"];
+  const emptyText = emptyWord.test(request) && Array.isArray(empty) ? `; empty files: ${empty.length === 0 ? "none" : empty.join(", ")}` : "";
+  return told(largestWord, "largest") + told(smallestWord, "smallest") + emptyText;
 }
 
-function isLargest(value: unknown): value is { name: string; bytes: number } {
+/** Names of a listing that hold a word of the request, where others do not: a small model takes all of them, or counts them wrong. "" for none. */
+export function namesText(listing: string, request: string): string {
+  const names = listing.split("\n").filter((name) => name !== "" && !/^[[(]/.test(name));
+  const words = wordsOf(request).filter((word) => !isCommonWord(word));
+  const told = words.flatMap((word) => {
+    const holding = names.filter((name) => wordsOf(name).some((part) => stemOf(part) === stemOf(word)));
+    return holding.length === 0 || holding.length === names.length || holding.length > namedMax ? [] : [`; with ${word}: ${holding.join(", ")}`];
+  });
+  return [...new Set(told)].slice(0, wordsToldMax).join("");
+}
+
+const wordsToldMax = 2;
+
+function isSized(value: unknown): value is { name: string; bytes: number } {
   return typeof value === "object" && value !== null && "name" in value && "bytes" in value && typeof value.name === "string" && typeof value.bytes === "number";
 }
 

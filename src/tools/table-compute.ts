@@ -54,8 +54,13 @@ export function tableCompute(options: ToolOptions): Tool<typeof TableComputeArgu
 /** Where a whole is asked for, or one of the groups. */
 function sumsTold(sums: unknown, request: string): string | undefined {
   const stems = new Set(wordsOf(request).filter((word) => !isCommonWord(word)).map(stemOf));
-  const isAsked = (line: string): boolean => inAllWord.test(request) || wordsOf(line.slice(line.indexOf(": "))).some((word) => /\p{L}/u.test(word) && stems.has(stemOf(word)));
-  const told = Array.isArray(sums) ? sums.map(String).filter(isAsked) : [];
+  const isSaid = (text: string): boolean => wordsOf(text).some((word) => /\p{L}/u.test(word) && stems.has(stemOf(word)));
+  const lines = Array.isArray(sums) ? sums.map(String) : [];
+  const groups = lines.flatMap((line) => {
+    const [head = "", values = ""] = line.split(": ");
+    return values.split(", ").filter(isSaid).map((value) => `${head.replace(" by ", " of ")} ${value}`);
+  });
+  const told = groups.length > 0 ? groups : inAllWord.test(request) ? lines : [];
   return told.length === 0 ? undefined : told.join("; ");
 }
 

@@ -67,10 +67,12 @@ function linesWith(verb: "begin" | "hold" | "are", counts: readonly (readonly [s
   return first === undefined ? "" : [`${first[1]} ${first[1] === 1 ? "line" : "lines"} ${verb}${first[1] === 1 && verb !== "are" ? "s" : ""} ${told(first[0])}`, ...others.map(([text, count]) => `${count} ${told(text)}`)].join("; ") + more;
 }
 
-/** Of Markdown, in words. */
+/** Of Markdown and of code, in words. */
 const boxes: readonly (readonly [RegExp, string])[] = [
   [/^[-*+] \[ \]/, " (open, not done)"],
   [/^[-*+] \[[xX]\]/, " (ticked, done)"],
+  [/^(?:def|fn|func|function)$/, " (functions)"],
+  [/^class$/, " (classes)"],
 ];
 
 function frequent(texts: readonly string[], timesMin: number): [string, number][] {

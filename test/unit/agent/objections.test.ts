@@ -33,6 +33,38 @@ test("a call that is hardly meant is told once how to write what may be", async 
   expect(await step("fs.move", { from: "a.jpg", to: "old" })).toBe("");
 });
 
+test("a file that is renamed stays in its folder, unless that is insisted on", async () => {
+  using at = fixture();
+  mkdirSync(join(at.workspace, "poems"));
+  for (const name of ["a.txt", "b.txt"]) writeFileSync(join(at.workspace, "poems", name), name);
+  const { offer, step } = bench(at, "Please rename the file poems/a.txt to tide.txt.", "change: move");
+  await offer();
+  const objection = 'nothing was moved: tide.txt would be at the top. To leave it in its folder write "to":"poems/tide.txt"; for the top write the same again';
+  expect([await step("fs.move", { from: "poems/a.txt", to: "tide.txt" }), await step("fs.move", { from: "poems/a.txt", to: "poems/tide.txt" })]).toEqual([objection, ""]);
+});
+
+test("what is deleted are the folders of the name that the request calls them by", async () => {
+  using at = fixture();
+  for (const path of ["docs/cache.md", "site/cache/i.html", "tools/cache/p.json"]) {
+    mkdirSync(join(at.workspace, path, ".."), { recursive: true });
+    writeFileSync(join(at.workspace, path), "x");
+  }
+  const { offer, step } = bench(at, "There are two folders named cache. Delete both.", "change: delete");
+  await offer();
+  expect(await step("fs.trash", { paths: ["docs/cache.md", "site/cache/i.html"] })).toBe("nothing was deleted: the request speaks of the folders site/cache, tools/cache, not of docs/cache.md");
+  expect(await step("fs.trash", { paths: ["site/cache", "tools/cache"] })).toBe("");
+});
+
+test("of files with a word of the request in their names those without it are deleted only at the second try", async () => {
+  using at = fixture();
+  for (const name of ["2022-11.log", "2022-12.log", "2023-01.log"]) writeFileSync(join(at.workspace, name), "x");
+  const { offer, step } = bench(at, "The logs of 2022 can go.", "change: delete");
+  await offer();
+  const paths = ["2022-11.log", "2022-12.log", "2023-01.log"];
+  expect(await step("fs.trash", { paths })).toBe("nothing was deleted: the names of 2023-01.log do not say 2022, as those of the others do. Leave them out, or write the same again");
+  expect(await step("fs.trash", { paths })).toBe("");
+});
+
 test("a command that prints what the model wrote itself answers no question", async () => {
   using at = fixture();
   const { offer, step } = bench(at, "What happens when the queue is full?", "answer: run");

@@ -85,6 +85,15 @@ test("the first look of a question that names files is at these, also where a na
   expect(await named(guard, "What does b.txt say?")).toEqual(["a.txt", "sub/b.txt"]);
 });
 
+test("a question that is one for sure can change nothing", async () => {
+  const names = async (text: string): Promise<string> => {
+    const guard = guardOf();
+    step(guard, "fs.read", { path: "a.txt" });
+    return (await stepOffer({ tools, guard, messages: [user(text)], view, existing: await view.names(), work: work(false, "read") })).tools.map(({ name }) => name).join(" ");
+  };
+  expect([await names("What does it cost?"), await names("Hello. Is it there?"), await names("Tell me what it costs.")]).toEqual(["fs.read fs.find shell.run", "fs.read fs.find shell.run", "fs.read fs.find fs.write fs.edit shell.run"]);
+});
+
 test("the first look of a question that names a folder is at this folder as a whole", async () => {
   const all = [...tools, tool("fs.count", { serves: ["count"], schema: z.strictObject({ path: z.string().meta({ existing: "any" }) }) })];
   const existing = { files: ["a.txt", "sub/b.txt", "sub/c.txt"], folders: [".", "sub"] };

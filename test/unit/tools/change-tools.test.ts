@@ -165,3 +165,15 @@ test.each([
 ] as const)("fs.unset refuses %s", async (_name, file, before, key, reason) => {
   expect(await changed("fs.unset", file, before, { key })).toStartWith(`! ${reason}`);
 });
+
+test("a section of Markdown goes with its heading, at the end of the file with the blank lines above it", async () => {
+  using at = fixture();
+  const cut = async (line: string): Promise<string> => {
+    writeFileSync(join(at.workspace, "a.md"), "# A\n\n## Parking\n\n- two\n\n### Bikes\n\nhere\n\n## On foot\n\nbridge\n");
+    const { isError, text } = await at.call("fs.cut", { path: "a.md", which: "section", line });
+    return isError ? text : readFileSync(join(at.workspace, "a.md"), "utf8");
+  };
+  expect(await cut("## Parking")).toBe("# A\n\n## On foot\n\nbridge\n");
+  expect(await cut("## On foot")).toBe("# A\n\n## Parking\n\n- two\n\n### Bikes\n\nhere\n");
+  expect(await cut("- two")).toStartWith("line 5 of a.md is no heading of Markdown");
+});

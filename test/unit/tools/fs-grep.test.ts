@@ -121,6 +121,13 @@ test("a line end behind the pattern is the end of the line", async () => {
   expect((await at.call("fs.grep", { pattern: " 0\n", context: 0 })).text).toBe("f:1: a 0");
 });
 
+test("a word that is only written with other capitals is found so", async () => {
+  using at = fixture();
+  writeFileSync(join(at.workspace, "a.csv"), "name,reed\nPilar Reyes,2.5\nGreta,2\n");
+  expect((await at.call("fs.grep", { pattern: "pilar", context: 0 })).text).toBe("a.csv:2: Pilar Reyes,2.5\n[no line has the pattern; these have it in other capitals]");
+  expect((await at.call("fs.grep", { pattern: "pilar", literal: true })).text).toStartWith("(no line matches");
+});
+
 test("words that no line has together are found in the same files", async () => {
   using at = fixture();
   for (const [name, text] of [["quiche", "3 Eggs\n200 ml cream\n"], ["custard", "250 ml cream\n4 eggs\n"], ["meringue", "4 eggs\n"], ["fool", "300 ml cream\n"]] as const) writeFileSync(join(at.workspace, `${name}.txt`), text);

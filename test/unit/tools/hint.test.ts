@@ -33,6 +33,22 @@ test("asked for sizes, the largest file, also of the folders that a listing show
   expect(await hinted("fs.find", { pattern: "b*" }, "What is the biggest file?")).toBe("(0 folders and 1 file)");
 });
 
+test("asked for the smallest, or for empty ones, also these", async () => {
+  expect(await hinted("fs.list", { path: "docs" }, "Which is the shortest text?")).toBe("(0 folders and 2 files; the smallest file: c.md, 12 bytes)");
+  expect(await hinted("fs.list", {}, "Are there empty files?")).toBe("(2 folders: docs, src; 2 files; empty files: none)");
+});
+
+test("names that hold a word of the request, where others do not", async () => {
+  const told = async (request: string): Promise<string> => {
+    using at = fixture();
+    for (const name of ["march-trumpet.txt", "march-horn.txt", "waltz-trumpet.txt"]) writeFileSync(join(at.workspace, name), name);
+    const { details, text } = await at.call("fs.list", {});
+    return hintOf({ role: "toolResult", toolCallId: "1", toolName: "fs.list", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("fs.list")], request);
+  };
+  expect(await told("Which parts are for the trumpets?")).toBe("(0 folders and 3 files; with trumpets: march-trumpet.txt, waltz-trumpet.txt)");
+  expect(await told("Which txt files are there?")).toBe("(0 folders and 3 files)");
+});
+
 test("asked for the last or first of numbered files, which that is", async () => {
   const told = async (request: string): Promise<string> => {
     using at = fixture();

@@ -60,7 +60,8 @@ test("a month or a year has its days; the sum of a group that the request names 
   for (const [where, rows] of [["date = '2024-03'", 3], ["date = 2024", 4], ["date != 2024", 1], ["date = 2024-03-3", 0], ["date = 202", 0]] as const) expect((await at.ask({ operation: "count", where })).details?.["rows"]).toBe(rows);
   const { details, text } = await at.ask({ operation: "sum", column: "amount", where: "date = 2024-03" });
   const hint = (request: string): string => hintOf({ role: "toolResult", toolCallId: "1", toolName: "table.compute", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("table.compute")], request);
-  expect(hint("What did we spend on groceries in March?")).toBe("(sum of amount by kind: groceries 104.15, travel 29)");
+  expect(hint("What did we spend on groceries in March?")).toBe("(sum of amount of kind groceries 104.15)");
+  expect(hint("What did we spend in all?")).toBe("(sum of amount by kind: groceries 104.15, travel 29)");
   expect(hint("What did we spend in March?")).toBe("");
 });
 
