@@ -120,7 +120,11 @@ export class LoopGuard {
   /** Calls that would bring nothing new, by tool. */
   forbidden(offer: OfferOptions): Map<string, ForbiddenObject[]> {
     const forbidden = new Map<string, ForbiddenObject[]>();
-    for (const { call, tool } of this.#goesOn ? [...this.#forgotten, ...this.#made] : this.#made) forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(tool, call.arguments, offer)]);
+    for (const { call, isAdvised, tool } of this.#goesOn ? [...this.#forgotten, ...this.#made] : this.#made) {
+      // What it is to be made like instead may be the same try by its identity.
+      const { identity: _identity, ...whole } = tool;
+      forbidden.set(tool.name, [...(forbidden.get(tool.name) ?? []), ...callPatterns(isAdvised ? whole : tool, call.arguments, offer)]);
+    }
     return forbidden;
   }
 

@@ -1,6 +1,6 @@
 // What one step offers a model: the tools, without those it is going in circles with; for a text engine also the names that
 // exist, the lines that it may quote, the arguments it may use and the calls it must not make again.
-import { isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
+import { isSpokenOf, isTestName, mentionedFiles, saidEndings } from "../core/named-files.ts";
 import { contentText, type AgentMessage } from "../core/message.ts";
 import type { Tool, ToolSpec, WorkspaceNames, WorkspaceView } from "../core/tool.ts";
 import { lookKinds, makingKinds } from "../core/work.ts";
@@ -132,7 +132,14 @@ function namesToLookAt(all: WorkspaceNames, { guard, messages, work }: StepState
   const isQuestion = work?.isChange === false;
   if (missed.length > 0 && (isQuestion || (work !== undefined && isFix(work) && !guard.hasChanged))) return { ...all, files: missed };
   if (stage === "look") return { ...all, files: all.files.filter((file) => !isTestName(file)) };
-  return isQuestion && guard.steps === 0 && named.length === 0 ? inNamedFolders(requestIn(messages), all) : all;
+  return isQuestion && guard.steps === 0 && named.length === 0 ? firstPlace(requestIn(messages), all, isOnly(work, "list")) : all;
+}
+
+/** The folders that a question names; where it asks what there is, and names none, all that there is. */
+function firstPlace(request: string, all: WorkspaceNames, isList: boolean): WorkspaceNames {
+  const named = inNamedFolders(request, all);
+  const isSpoken = all.folders.some((folder) => isSpokenOf(folder, request));
+  return named !== all || !isList || isSpoken ? named : { ...all, folders: ["."] };
 }
 
 /** Files that a request names; of a question that names none those that it is about, once a search for it found nothing. */

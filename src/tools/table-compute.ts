@@ -60,10 +60,11 @@ function sumsTold(sums: unknown, request: string): string | undefined {
     const [head = "", values = ""] = line.split(": ");
     return values.split(", ").filter(isSaid).map((value) => `${head.replace(" by ", " of ")} ${value}`);
   });
-  const told = groups.length > 0 ? groups : inAllWord.test(request) ? lines : [];
+  const told = groups.length > 0 ? groups : inAllWord.test(request) ? lines.slice(0, linesToldMax) : [];
   return told.length === 0 ? undefined : told.join("; ");
 }
 
+const linesToldMax = 2;
 const inAllWord = /\b(?:all|altogether|overall|total|totals|sum|sums|together|most|each|per)\b/i;
 
 /** Small models write "" for what they leave out, or a condition that always holds. */

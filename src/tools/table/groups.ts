@@ -4,7 +4,7 @@ import { compareQuantities, decimalMarkOf, type Quantity, quantityOf, quantityTe
 import { type Row, shortText, type Table } from "./table.ts";
 
 const groupsMax = 12;
-const columnsMax = 2;
+const columnsMax = 6;
 
 /** One line for each column of which a value stands in several rows, the largest sum first. */
 export function sumsByGroup({ columns }: Table, rows: readonly Row[], column: number): string[] {

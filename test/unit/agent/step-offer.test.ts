@@ -85,6 +85,16 @@ test("the first look of a question that names files is at these, also where a na
   expect(await named(guard, "What does b.txt say?")).toEqual(["a.txt", "sub/b.txt"]);
 });
 
+test("asked what there is the first look is at all that there is, unless a folder is spoken of", async () => {
+  const all = [...tools, tool("fs.list", { serves: ["list"], schema: z.strictObject({ path: z.string().meta({ existing: "folder" }) }) })];
+  const places = async (text: string): Promise<unknown> => {
+    const { options } = await stepOffer({ tools: all, guard: guardOf(), messages: [user(text)], view, existing: { files: ["a.txt", "notes/b.txt"], folders: [".", "notes"] }, work: work(false, "list") });
+    return offeredArguments(all.at(-1) as Tool, options)?.properties["path"];
+  };
+  const among = (...folders: string[]): unknown => ({ type: "string", enum: folders });
+  expect([await places("Are there empty files?"), await places("What is in notes?"), await places("Which note is the longest?")]).toEqual([among("."), among("notes"), among(".", "notes")]);
+});
+
 test("a question that is one for sure can change nothing", async () => {
   const names = async (text: string): Promise<string> => {
     const guard = guardOf();
