@@ -120,7 +120,7 @@ export class Sizes {
   }
 
   get details(): { largest?: { name: string; bytes: number }; smallest?: { name: string; bytes: number }; empty?: string[] } {
-    return this.#files < 2 ? {} : { largest: this.#largest, smallest: this.#smallest, empty: this.#empty };
+    return this.#files < 2 ? {} : { largest: this.#largest, smallest: this.#smallest, ...(this.#empty.length > 0 ? { empty: this.#empty } : {}) };
   }
 }
 
@@ -134,8 +134,8 @@ export function sizesText(details: Record<string, unknown> | undefined, request:
     const file = details?.[what];
     return word.test(request) && isSized(file) ? `; the ${what} file: ${file.name}, ${sizeText(file.bytes)}` : "";
   };
-  const empty = details?.["empty"];
-  const emptyText = emptyWord.test(request) && Array.isArray(empty) ? `; empty files: ${empty.length === 0 ? "none" : empty.join(", ")}` : "";
+  const { empty, largest } = details ?? {};
+  const emptyText = emptyWord.test(request) && largest !== undefined ? `; empty files: ${Array.isArray(empty) ? empty.join(", ") : "none"}` : "";
   return told(largestWord, "largest") + told(smallestWord, "smallest") + emptyText;
 }
 

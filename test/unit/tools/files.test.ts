@@ -44,7 +44,7 @@ test("a list: order, folders, hidden names, pattern, depth, limit", async () => 
   symlinkSync("c", join(at.workspace, "link"));
   const plain = await at.call("fs.list", {});
   expect(plain).toMatchObject({ text: "a.md\nb.md\nc/\nlink/\nnode_modules/\n[in these folders: c/d.md, c/e.txt]", details: { path: at.workspace, entries: 5, covers: [{ path: "c" }] } });
-  expect(Object.keys(plain.details)).toEqual(["path", "entries", "covers", "largest", "smallest", "empty"]);
+  expect(Object.keys(plain.details)).toEqual(["path", "entries", "covers", "largest", "smallest"]);
   for (let index = 0; index < 20; index += 1) await at.call("fs.write", { path: `c/many/${index}`, content: "x" });
   expect((await at.call("fs.list", {})).text).toBe("a.md\nb.md\nc/\nlink/\nnode_modules/");
   await at.call("fs.trash", { paths: ["c/many"] });

@@ -36,6 +36,10 @@ test("asked for sizes, the largest file, also of the folders that a listing show
 test("asked for the smallest, or for empty ones, also these", async () => {
   expect(await hinted("fs.list", { path: "docs" }, "Which is the shortest text?")).toBe("(0 folders and 2 files; the smallest file: c.md, 12 bytes)");
   expect(await hinted("fs.list", {}, "Are there empty files?")).toBe("(2 folders: docs, src; 2 files; empty files: none)");
+  using at = fixture();
+  for (const name of ["a.md", "b.md", "c.md"]) writeFileSync(join(at.workspace, name), name === "b.md" ? "x" : "");
+  const { details, text } = await at.call("fs.find", { pattern: "*.md" });
+  expect(hintOf({ role: "toolResult", toolCallId: "1", toolName: "fs.find", content: [{ type: "text", text }], details, isError: false, timestamp: 0 }, [at.tool("fs.find")], "Which files are empty?")).toBe("(0 folders and 3 files; empty files: a.md, c.md)");
 });
 
 test("names that hold a word of the request, where others do not", async () => {
